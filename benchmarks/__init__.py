@@ -1,0 +1,1 @@
+"""How fast is Clew beside its peers, and does it keep what it promised? `python -m benchmarks --help`."""

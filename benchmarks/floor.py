@@ -1,0 +1,73 @@
+"""How fast this machine can read a matrix at all: what no scan over it can beat."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.data import DIMENSION
+
+
+def compare(scan: Callable[[], object], size: int, *, rounds: int) -> dict[str, Any]:
+    """Time a scan over `size` int8 vectors and plain reads of as many bytes, by turns, and return the medians.
+
+    By turns, because what else the machine does then slows both alike, and because each evicts the
+    other from the cache, so that neither is flattered by finding its matrix there.
+    """
+    rng = np.random.default_rng(0)
+    matrix = rng.integers(-127, 128, size=(size, DIMENSION), dtype=np.int8)
+    contenders = readers(matrix)
+    scans: list[float] = []
+    reads: dict[str, list[float]] = {name: [] for name in contenders}
+    for _ in range(rounds):
+        for name, read in contenders.items():
+            scans.append(_seconds(scan))
+            reads[name].append(_seconds(read))
+    medians = {name: 1000 * float(np.median(taken)) for name, taken in reads.items()}
+    fastest = min(medians, key=lambda name: medians[name])
+    ours = 1000 * float(np.median(scans))
+    return {
+        "scan_p50_ms": ours,
+        "floor_p50_ms": medians[fastest],
+        "floor_by": fastest,
+        "ratio": ours / medians[fastest],
+        "gb_per_second": matrix.nbytes / medians[fastest] / 1e6,
+        "readers_p50_ms": medians,
+        "rounds": rounds,
+    }
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def readers(matrix: npt.NDArray[np.int8]) -> dict[str, Callable[[], object]]:
+    """Return ways to read every byte once, on every core: the fastest is the floor."""
+    threads = os.cpu_count() or 1
+    pool = ThreadPoolExecutor(threads)
+    parts = np.array_split(matrix.reshape(-1).view(np.int64), threads)
+    found: dict[str, Callable[[], object]] = {
+        "numpy max": lambda: list(pool.map(np.max, parts)),
+        "numpy or": lambda: list(pool.map(np.bitwise_or.reduce, parts)),
+    }
+    try:
+        import simsimd  # noqa: PLC0415 - only where Clew is installed
+    except ImportError:
+        return found
+    question = matrix[:1].copy()
+    rows = np.array_split(matrix, threads)
+    outs = [np.empty((1, len(part)), dtype=np.float32) for part in rows]
+
+    def dots(part: npt.NDArray[np.int8], out: npt.NDArray[np.float32]) -> None:
+        simsimd.cdist(question, part, metric="dot", out=out, out_dtype="float32")
+
+    found["simsimd dot"] = lambda: list(pool.map(dots, rows, outs))
+    return found

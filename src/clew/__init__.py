@@ -1,0 +1,42 @@
+"""Clew: a memory and retrieval engine for agents. `clew.open(path)` is the way in.
+
+Names are loaded when they are first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clew.engine import Clew, open  # noqa: A004 - `clew.open` mirrors the builtin on purpose
+    from clew.errors import ClewError
+    from clew.recall.state import Hit, Recall
+    from clew.types import Event, Filter, Node, Outcome
+
+__version__ = "0.1.0"
+__all__ = ["Clew", "ClewError", "Event", "Filter", "Hit", "Node", "Outcome", "Recall", "__version__", "open"]
+
+_HOMES = {
+    "Clew": "clew.engine",
+    "ClewError": "clew.errors",
+    "Event": "clew.types",
+    "Filter": "clew.types",
+    "Hit": "clew.recall.state",
+    "Node": "clew.types",
+    "Outcome": "clew.types",
+    "Recall": "clew.recall.state",
+    "open": "clew.engine",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from where it lives."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'clew' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return __all__

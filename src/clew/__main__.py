@@ -1,0 +1,5 @@
+"""`python -m clew` is the command `clew`."""
+
+from clew.surface.cli import main
+
+main()

@@ -1,0 +1,6 @@
+"""The engine: the only place that wires stores, models and stages together."""
+
+from clew.engine.clew import Clew
+from clew.engine.opening import open_clew as open  # noqa: A004 - `clew.open` mirrors the builtin on purpose
+
+__all__ = ["Clew", "open"]

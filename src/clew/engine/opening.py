@@ -1,0 +1,74 @@
+"""Opens a Clew from a path and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from clew.engine.clew import Clew
+from clew.errors import InputError
+from clew.models import load as load_model
+from clew.ports import Clock, Embedder, Progress, Store
+from clew.settings import Loaded
+from clew.settings import load as load_settings
+
+IN_MEMORY = ":memory:"
+
+
+def open_clew(
+    path: str | Path | None = None,
+    *,
+    embedder: Embedder | None = None,
+    config: str | Path | None = None,
+    clock: Clock | None = None,
+    progress: Progress | None = None,
+    announce: Callable[[str], None] | None = None,
+    **settings: Any,
+) -> Clew:
+    """Open a store, making it if it is new; `:memory:` keeps everything in this process.
+
+    Without a path the one from the settings is used (CLEW_STORE, store.path). Settings are given as
+    `recall={"k": 5}` or `**{"recall.k": 5}` and override file and environment. An embedder given here
+    takes the place of the configured one. Nothing is loaded or fetched before it is needed.
+    """
+    loaded = load_settings(None if config is None else Path(config), overrides=settings)
+    store = open_store(path, loaded)
+    try:
+        model = loaded.settings.model
+        chosen = embedder or load_model(model.embedder, auto_pull=model.auto_pull, progress=progress, announce=announce)
+    except BaseException:
+        store.close()
+        raise
+    return Clew(store=store, embedder=chosen, settings=loaded.settings, clock=clock or now_utc)
+
+
+def open_store(path: str | Path | None, loaded: Loaded) -> Store:
+    """Return the store that a path names."""
+    if path == IN_MEMORY:
+        from clew.store.memory import MemoryStore  # noqa: PLC0415 - only when asked for
+
+        return MemoryStore()
+    if isinstance(path, str) and "://" in path:
+        raise InputError("path", path, "names a kind of store that this version does not have", "Give the path of a file, or ':memory:'.")
+    from clew.store.sqlite import SqliteStore  # noqa: PLC0415 - only when asked for
+
+    options = loaded.settings.store
+    file = options.file if path is None else _file(path)
+    return SqliteStore.open(file, synchronous=options.synchronous, busy_timeout_seconds=options.busy_timeout_seconds)
+
+
+def _file(path: str | Path) -> Path:
+    """Return the path with `~` expanded, or say why no file can have it."""
+    try:
+        file = Path(path).expanduser()
+        file.exists()
+    except (OSError, RuntimeError, TypeError, ValueError) as error:  # too long, forbidden; no such home; no text; a NUL in it
+        raise InputError("path", path, f"cannot name a store ({error})", "Give the path of a file, or ':memory:'.") from error
+    return file
+
+
+def now_utc() -> datetime:
+    """Return the time."""
+    return datetime.now(UTC)

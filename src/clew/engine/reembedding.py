@@ -1,0 +1,49 @@
+"""Moves a store to another model, or fills in vectors that are missing; stops and resumes anywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clew.errors import ModelMissingError
+from clew.ingest.draft import embedding_text
+from clew.ports import Embedder, EmbedRole, ModelInfo, Progress, Store
+from clew.types import Embedding, Node, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Reembedded:
+    """How many vectors were made, and of which model the store's are now."""
+
+    model: str
+    embedded: int
+
+
+def reembed(store: Store, embedder: Embedder | None, *, batch_size: int, progress: Progress) -> Reembedded:
+    """Give every live node a vector of this model, then search by it; until then the old vectors serve.
+
+    Each batch is committed with the next begun only after it, so a killed run resumes where it stopped.
+    """
+    if embedder is None:
+        raise ModelMissingError(
+            "There is no model to embed with: model.embedder is 'none'. Name one, for example: clew reembed --model arctic-embed-s"
+        )
+    model = ModelInfo(embedder.id, embedder.dimension)
+    total, done = int(store.stats()["live"]), 0
+    progress(f"embedding with {model.id}", 0, total)
+    while True:
+        while nodes := store.unembedded(model.id, limit=batch_size):
+            store.put(_embeddings(nodes, embedder), model)
+            done += len(nodes)
+            progress(f"embedding with {model.id}", done, total)
+        with store.transaction():
+            if not store.unembedded(model.id, limit=1):  # nothing was added since the last look, and nothing can be now
+                store.activate(model)
+                return Reembedded(model.id, done)
+
+
+def _embeddings(nodes: tuple[Node, ...], embedder: Embedder) -> list[Embedding]:
+    vectors = embedder.embed([embedding_text(node) for node in nodes], role=EmbedRole.PASSAGE)
+    return [
+        Embedding(node=node.id, role=Role.CONTENT, text_hash=node.content_hash, vector=vector)
+        for node, vector in zip(nodes, vectors, strict=True)
+    ]

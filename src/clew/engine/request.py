@@ -1,0 +1,146 @@
+"""From a caller's arguments to a Question, every field checked."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from clew.errors import InputError
+from clew.ingest.fields import MAX_NAME_CHARACTERS, line, names, plain_metadata
+from clew.recall.recipes import NAMES
+from clew.recall.state import Question
+from clew.settings import Settings, Weights
+from clew.times import Moment, parse_time
+from clew.types import Filter, Kind
+
+MAX_K = 1000
+WHERE_KEYS = ("space", "kind", "category", "tags", "metadata", "since", "until", "archived")
+WEIGHT_NAMES = Weights._fields
+
+
+def question(
+    text: object,
+    *,
+    settings: Settings,
+    now: datetime,
+    k: int | None,
+    recipe: str | None,
+    preset: str | None,
+    weights: Mapping[str, float] | None,
+    where: Filter,
+    min_similarity: float | None,
+    budget_tokens: int | None,
+    seed: int,
+) -> Question:
+    """Return what is asked, or an InputError that names the field, the value and the way out."""
+    options = settings.recall
+    preset = options.preset if preset is None else one_of("preset", preset, tuple(settings.score.presets))
+    return Question(
+        text=_query(text, options.max_query_characters),
+        k=whole("k", options.k if k is None else k, 1, MAX_K),
+        where=replace(where, now=now),
+        weights=settings.score.presets[preset] if weights is None else custom_weights(weights),
+        recipe=options.recipe if recipe is None else one_of("recipe", recipe, NAMES),
+        preset=preset if weights is None else "custom",
+        min_similarity=number("min_similarity", options.min_similarity if min_similarity is None else min_similarity, -1.0, 1.0),
+        budget_tokens=whole("budget_tokens", options.budget_tokens if budget_tokens is None else budget_tokens, 0, 10**9),
+        seed=whole("seed", seed, -(2**63), 2**63 - 1),
+    )
+
+
+def _query(text: object, limit: int) -> str:
+    if not isinstance(text, str):
+        raise InputError("query", text, "must be text", "Ask in words.")
+    if not text.strip():
+        raise InputError("query", text, "is empty", "Ask in words; to browse, use recent(), important() or popular().")
+    if len(text) > limit:
+        raise InputError(
+            "query",
+            f"{len(text)} characters",
+            f"is longer than {limit} characters",
+            "Ask more briefly, or raise recall.max_query_characters.",
+        )
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise InputError("query", text, "holds a NUL or half a character", "Pass valid Unicode text.")
+    return text
+
+
+def filter_of(
+    where: Mapping[str, Any] | Filter | None, *, settings: Settings, now: datetime, as_of: Moment | None, known_at: Moment | None
+) -> Filter:
+    """Return the filter that a mapping such as {"category": "fact", "since": "2026-01-01"} means."""
+    chosen = replace(where, now=now) if isinstance(where, Filter) else _from_mapping(dict(where or {}), settings, now)
+    return replace(
+        chosen,
+        as_of=chosen.as_of if as_of is None else parse_time(as_of, "as_of"),
+        known_at=chosen.known_at if known_at is None else parse_time(known_at, "known_at"),
+    )
+
+
+def _from_mapping(where: dict[str, Any], settings: Settings, now: datetime) -> Filter:
+    for key in where:
+        one_of("where", key, WHERE_KEYS)
+    since, until = where.get("since"), where.get("until")
+    return Filter(
+        space=_space(where.get("space"), settings),
+        kinds=tuple(Kind(one_of("where.kind", name, tuple(Kind))) for name in _many(where.get("kind"))),
+        categories=tuple(one_of("where.category", name, settings.memory.categories) for name in _many(where.get("category"))),
+        # Names and metadata are put in order as they are when a memory is written, so that they are found again.
+        tags=names("tags", _many(where.get("tags")), limit=settings.memory.max_tags),
+        metadata=plain_metadata(where.get("metadata") or {}, limit_bytes=settings.memory.max_metadata_bytes),
+        since=None if since is None else parse_time(since, "where.since"),
+        until=None if until is None else parse_time(until, "where.until", end_of_day=True),
+        archived=bool(where.get("archived", False)),
+        now=now,
+    )
+
+
+def _space(space: object, settings: Settings) -> str:
+    return settings.store.space if space is None else line("where.space", space, limit=MAX_NAME_CHARACTERS)
+
+
+def _many(value: object) -> list[object]:
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, Iterable):
+        raise InputError("where", value, "must be a name or a list of names", "Write it as 'name' or ['one', 'two'].")
+    return list(value)
+
+
+def one_of(field: str, value: object, known: tuple[str, ...]) -> str:
+    """Return the value if it is one of the known ones; otherwise say which is nearest."""
+    if value in known:
+        return str(value)
+    near = difflib.get_close_matches(str(value)[:64], known, n=1)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    raise InputError(field, value, "is not known", f"{hint}Known: {', '.join(known)}.")
+
+
+def whole(field: str, value: object, least: int, most: int) -> int:
+    """Return a whole number within limits."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InputError(field, value, f"must be a whole number from {least} to {most}", f"Leave {field} out for the default.")
+    return value
+
+
+def number(field: str, value: object, least: float, most: float) -> float:
+    """Return a finite number within limits."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or not least <= value <= most:
+        raise InputError(field, value, f"must be a number from {least:g} to {most:g}", f"Leave {field} out for the default.")
+    return float(value)
+
+
+def custom_weights(weights: Mapping[str, float]) -> Weights:
+    """Return custom weights; those left out are 0, and not all may be."""
+    if not isinstance(weights, Mapping):
+        raise InputError("weights", weights, "must be a mapping", f"Name some of {', '.join(WEIGHT_NAMES)}.")
+    values = {one_of("weights", name, WEIGHT_NAMES): number(f"weights.{name}", value, 0.0, 1e6) for name, value in weights.items()}
+    if not any(values.values()):
+        raise InputError("weights", dict(weights), "are all zero", f"Give at least one of {', '.join(WEIGHT_NAMES)} a positive number.")
+    return Weights(**{name: values.get(name, 0.0) for name in WEIGHT_NAMES})

@@ -1,0 +1,68 @@
+"""The engine's side of the model: vectors where they can be had, and the reason where not.
+
+A missing or failing model never costs a write and never an answer: memories are kept without vectors,
+recall goes by words, and both say so. Vectors of another model are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from clew.errors import ModelError, ModelMismatchError, ModelMissingError
+from clew.ports import Embedder, EmbedRole, ModelInfo, Store
+from clew.types import Vectors
+
+NO_MODEL = "Recall is by words alone: model.embedder is 'none'."
+NO_VECTORS = "Recall is by words alone: the store holds no vectors yet. Make them with: clew reembed"
+
+
+class Vectoriser:
+    """Embeds with the configured model, under the store's name for it."""
+
+    def __init__(self, embedder: Embedder | None, store: Store) -> None:
+        self.embedder = embedder
+        self._store = store
+
+    def model(self) -> ModelInfo:
+        """Return the name under which the store keeps this model's vectors."""
+        if self.embedder is None:
+            raise ModelMissingError(NO_MODEL)
+        return ModelInfo(self.embedder.id, self.embedder.dimension)
+
+    def passages(self, texts: Sequence[str]) -> tuple[Vectors | None, tuple[str, ...]]:
+        """Return the vectors of texts to be stored, or None and why."""
+        return self._embed(texts, EmbedRole.PASSAGE)
+
+    def query(self, text: str) -> tuple[Vectors | None, tuple[str, ...]]:
+        """Return the vector of a question, or None and why; a store without vectors is not worth embedding for."""
+        if self.embedder is not None and self._store.model() is None:
+            return None, ((NO_VECTORS,) if self._store.unembedded(self.embedder.id, limit=1) else ())
+        vectors, notes = self._embed([text], EmbedRole.QUERY)
+        return (None if vectors is None else vectors[0]), notes
+
+    def _embed(self, texts: Sequence[str], role: EmbedRole) -> tuple[Vectors | None, tuple[str, ...]]:
+        if self.embedder is None:
+            return None, (NO_MODEL,)
+        self.check()
+        if not texts:
+            return np.empty((0, 0), np.float32), ()
+        try:
+            return self.embedder.embed(texts, role=role), ()
+        except ModelMismatchError:
+            raise
+        except ModelError as error:
+            cost = "Recall is by words alone" if role is EmbedRole.QUERY else "Stored without a vector; clew reembed adds it later"
+            return None, (f"{cost}: {error.message}",)
+
+    def check(self) -> None:
+        """Refuse to mix the vectors of two models."""
+        kept = self._store.model()
+        if self.embedder is not None and kept is not None and kept.id != self.embedder.id:
+            raise ModelMismatchError(
+                f"The store holds vectors of {kept.id}; the configured model is {self.embedder.id}. "
+                "Keep to the store's model with CLEW_MODEL__EMBEDDER, or move the store to the new one: clew reembed",
+                store_model=kept.id,
+                configured=self.embedder.id,
+            )

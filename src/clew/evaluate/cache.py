@@ -1,0 +1,83 @@
+"""Vectors kept on disk by model and text, so that no text is ever embedded twice for an evaluation."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from clew.ports import Embedder, EmbedRole, Progress
+from clew.types import Vectors
+
+BATCH = 256  # texts embedded between two commits: what an interrupt can cost
+
+
+class CachedEmbedder:
+    """An embedder that asks the file first; counts how often it had to ask the model."""
+
+    def __init__(self, embedder: Embedder, folder: Path, *, progress: Progress | None = None) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._embedder = embedder
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._database = sqlite3.connect(folder / f"{_file_name(embedder.id)}.vectors", check_same_thread=False, timeout=60)
+        self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute("CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
+        self.embedded = 0
+        self.asked = 0
+
+    @property
+    def id(self) -> str:
+        """The model's id."""
+        return self._embedder.id
+
+    @property
+    def dimension(self) -> int:
+        """The model's dimension."""
+        return self._embedder.dimension
+
+    @property
+    def max_tokens(self) -> int:
+        """The model's limit."""
+        return self._embedder.max_tokens
+
+    def embed(self, texts: Sequence[str], *, role: EmbedRole) -> Vectors:
+        """Return one vector per text, from the file where it is there."""
+        keys = [hashlib.blake2b(f"{role}\0{text}".encode(errors="replace"), digest_size=16).digest() for text in texts]
+        with self._lock:
+            self.asked += len(texts)
+            known = self._known(keys)
+            missing = list({key: text for key, text in zip(keys, texts, strict=True) if key not in known}.items())
+            for at in range(0, len(missing), BATCH):
+                known.update(self._made(missing[at : at + BATCH], role))
+                if self._progress is not None:
+                    self._progress("embedding", min(at + BATCH, len(missing)), len(missing))
+        return np.stack([np.frombuffer(known[key], np.float32) for key in keys]) if keys else np.empty((0, self.dimension), np.float32)
+
+    def close(self) -> None:
+        """Release the file."""
+        self._database.close()
+
+    def _known(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        found: dict[bytes, bytes] = {}
+        for key in keys:
+            row = self._database.execute("SELECT value FROM vector WHERE key = ?", (key,)).fetchone()
+            if row is not None:
+                found[key] = row[0]
+        return found
+
+    def _made(self, missing: Sequence[tuple[bytes, str]], role: EmbedRole) -> dict[bytes, bytes]:
+        vectors = self._embedder.embed([text for _, text in missing], role=role)
+        self.embedded += len(missing)
+        made = {key: np.ascontiguousarray(vector, np.float32).tobytes() for (key, _), vector in zip(missing, vectors, strict=True)}
+        with self._database:
+            self._database.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?)", made.items())
+        return made
+
+
+def _file_name(model_id: str) -> str:
+    return "".join(character if character.isalnum() or character in "-." else "_" for character in model_id)

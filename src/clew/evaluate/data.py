@@ -1,0 +1,76 @@
+"""What an evaluation is made of: texts, questions, and what is known to answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A whole text that a chunker may cut; `keys` name it at each level it is judged at (a file, a session)."""
+
+    id: str
+    text: str
+    title: str = ""
+    space: str = "default"
+    format: str = "text"
+    time: datetime | None = None
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """What is indexed and returned; offsets point into its document where it was cut from one."""
+
+    id: str
+    text: str
+    title: str = ""
+    space: str = "default"
+    document: str = ""
+    start: int = 0
+    end: int = 0
+    time: datetime | None = None
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of characters of a document that answers a question."""
+
+    document: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A question with what is known to be relevant: keys at each level, graded, and spans where the set has them."""
+
+    id: str
+    text: str
+    space: str = "default"
+    category: str = ""
+    relevant: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    spans: tuple[Span, ...] = ()
+    asked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """One part of a published set. `passages` are its own units; `documents` are to be cut by a chunker; one of the two is empty.
+
+    A ranking is judged at a level by the keys of its passages, each key at its first place; the first of
+    `levels` is the one the set is known for. A question without relevant keys at a level is left out of it.
+    """
+
+    name: str
+    part: str
+    queries: tuple[Query, ...]
+    passages: tuple[Passage, ...] = ()
+    documents: tuple[Document, ...] = ()
+    levels: tuple[str, ...]
+    licence: str
+    data_hash: str
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,137 @@
+"""A set's folder: finds and reads its files, keeps one hash of their bytes, and complains by name."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from clew.errors import InputError
+from clew.evaluate.datasets.card import Card, matches
+from clew.evaluate.datasets.record import Place, Record
+
+
+class Folder:
+    """Reads the files of one set; `data_hash` is the SHA-256 of all bytes read so far, in order of reading."""
+
+    def __init__(self, card: Card, path: Path) -> None:
+        """Take the set's card and its folder, which must exist."""
+        if not path.is_dir():
+            raise InputError("path", str(path), f"is not a folder with {card.title}", self._get(card))
+        self.path = path
+        self._card = card
+        self._way_out = f"Correct the file, or get it again. {self._get(card)}"
+        self._hash = hashlib.sha256()
+
+    @property
+    def data_hash(self) -> str:
+        """The SHA-256 of all bytes read so far, as `cat files | sha256sum` would give it."""
+        return self._hash.hexdigest()
+
+    def all(self, pattern: str) -> tuple[Path, ...]:
+        """Return what matches a pattern (alternatives between ` | `), in order of name; at least one file."""
+        found = matches(self.path, pattern)
+        if not found:
+            raise InputError(str(self.path), pattern, f"holds no such file of {self._card.title}", self._get(self._card))
+        return found
+
+    def one(self, pattern: str) -> Path:
+        """Return the first file that matches a pattern."""
+        return self.all(pattern)[0]
+
+    def place(self, path: Path, line: int = 1) -> Place:
+        """Return a place in a file, to complain about it."""
+        return Place(self.name(path), line, self._way_out)
+
+    def name(self, path: Path) -> str:
+        """Return the path as it is shown: relative to the folder where it lies in it."""
+        return path.relative_to(self.path).as_posix() if path.is_relative_to(self.path) else str(path)
+
+    def content(self, path: Path) -> bytes:
+        """Return the bytes of a file and take them into the hash."""
+        try:
+            return self.seen(path.read_bytes())
+        except OSError as error:
+            raise self.place(path).wrong("", str(path), f"cannot be read: {error.strerror}") from error
+
+    def seen(self, content: bytes) -> bytes:
+        """Take bytes into the hash that came from somewhere inside a file, and return them."""
+        self._hash.update(content)
+        return content
+
+    def text(self, path: Path) -> str:
+        """Return a file as text, its line ends untouched so that offsets hold."""
+        content = self.content(path)
+        try:
+            return content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            raise self.place(path, line).wrong("", content[error.start : error.end], "is not UTF-8") from error
+
+    def records(self, path: Path) -> Iterator[Record]:
+        """Yield the objects of a JSON list or of JSON lines, whichever the file holds."""
+        text = self.text(path)
+        values = _listed(text) if text.lstrip()[:1] == "[" else _lines(text)
+        try:
+            for line, value in values:
+                yield Record.of(value, self.place(path, line))
+        except json.JSONDecodeError as error:
+            raise self.place(path, error.lineno).wrong("", text[error.pos : error.pos + 40], f"is not JSON: {error.msg}") from error
+
+    def whole(self, path: Path) -> Record:
+        """Return a file that is one JSON object."""
+        text = self.text(path)
+        try:
+            return Record.of(json.loads(text), self.place(path))
+        except json.JSONDecodeError as error:
+            raise self.place(path, error.lineno).wrong("", text[error.pos : error.pos + 40], f"is not JSON: {error.msg}") from error
+
+    def rows(self, path: Path, *, delimiter: str = ",") -> Iterator[Record]:
+        """Yield the rows of a table by the names in its first line; a short row lacks its last fields."""
+        table = csv.DictReader(io.StringIO(self.text(path), newline=""), delimiter=delimiter)
+        for row in table:
+            yield Record({name: value for name, value in row.items() if value is not None}, self.place(path, table.line_num))
+
+    @staticmethod
+    def _get(card: Card) -> str:
+        return f"How to get {card.title}: {card.source}"
+
+
+def _lines(text: str) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except json.JSONDecodeError as error:
+                raise _moved(error, text, number) from error
+
+
+def _moved(error: json.JSONDecodeError, text: str, number: int) -> json.JSONDecodeError:
+    """Return the error of one line as an error of the whole text."""
+    before = sum(len(line) + 1 for line in text.split("\n")[: number - 1])
+    return json.JSONDecodeError(error.msg, text, before + error.pos)
+
+
+def _listed(text: str) -> Iterator[tuple[int, Any]]:
+    """Yield the values of a JSON list, each with the line on which it begins."""
+    decoder, line, counted = json.JSONDecoder(), 1, 0
+    at = _next(text, text.index("[") + 1)
+    while text[at : at + 1] != "]":
+        line, counted = line + text.count("\n", counted, at), at
+        value, end = decoder.raw_decode(text, at)
+        yield line, value
+        at = _next(text, end)
+        if text[at : at + 1] not in {",", "]"}:
+            raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
+        at = _next(text, at + 1) if text[at] == "," else at
+
+
+def _next(text: str, at: int) -> int:
+    """Return where the next sign stands that is no white space."""
+    while at < len(text) and text[at] in " \t\r\n":
+        at += 1
+    return at

@@ -1,0 +1,95 @@
+"""LoCoMo: ten long conversations between two people, and questions with the turns that answer them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from clew.evaluate.data import Dataset, Passage, Query
+from clew.evaluate.datasets.asked import Asked, counted
+from clew.evaluate.datasets.card import Card
+from clew.evaluate.datasets.record import Record
+
+CARD = Card(
+    name="locomo",
+    title="LoCoMo",
+    licence="CC BY-NC 4.0: measure only",
+    source="put locomo10.json of https://github.com/snap-research/locomo (folder data) into one folder.",
+    folder="locomo",
+    files=("locomo10.json",),
+    levels=("turn", "session"),
+    parts={"dev": "conversations 0–3", "test": "conversations 4–9", "all": "all ten conversations"},
+    options={"audit": "leave out the questions that audit_errors.json, beside locomo10.json, lists as wrongly labelled (off)"},
+)
+DEV_CONVERSATIONS = 4
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop", 5: "adversarial"}
+_SESSION = re.compile(r"session_(\d+)")
+_TURN = re.compile(r"D\d+:\d+")
+_FAULT = re.compile(r"locomo_(\d+)_qa(\d+)")
+
+
+def load(asked: Asked, *, audit: bool = False) -> Dataset:
+    """Return turns as passages, one space for each conversation; evidence is every turn number in the evidence texts."""
+    conversations = list(enumerate(asked.folder.records(asked.folder.one("locomo10.json"))))
+    faults = _faults(asked) if audit else frozenset()
+    queries: list[Query] = []
+    passages: list[Passage] = []
+    unknown: list[str] = []
+    for number, conversation in asked.split(conversations, dev=DEV_CONVERSATIONS):
+        turns = tuple(_turns(conversation))
+        passages += turns
+        sessions = {turn.id: turn.keys["session"] for turn in turns}
+        for n, question in enumerate(conversation.records("qa")):
+            if (number, n) not in faults:
+                queries.append(_query(conversation.text("sample_id"), n, question, sessions, unknown))
+    notes = counted(len(unknown), "evidence turns that no conversation holds", unknown)
+    return asked.dataset(queries, passages=passages, notes=notes)
+
+
+def _turns(conversation: Record) -> Iterator[Passage]:
+    space, talk = conversation.text("sample_id"), conversation.record("conversation")
+    numbers = sorted(int(found[1]) for name in talk.value if (found := _SESSION.fullmatch(name)))
+    for number in numbers:
+        time = session_time(talk, f"session_{number}_date_time")
+        keys = {"session": f"{space}/D{number}"}
+        for turn in talk.records(f"session_{number}"):
+            id = f"{space}/{turn.text('dia_id')}"
+            yield Passage(id=id, text=_spoken(turn), space=space, time=time, keys={"turn": id, **keys})
+
+
+def _spoken(turn: Record) -> str:
+    caption = f" [{turn.text('blip_caption')}]" if "blip_caption" in turn else ""
+    return f"{turn.text('speaker')}: {turn.text('text')}{caption}"
+
+
+def session_time(talk: Record, field: str) -> datetime:
+    """Return when a session was held, such as "1:56 pm on 8 May, 2023", in UTC as the set names no zone."""
+    try:
+        return datetime.strptime(talk.text(field), "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise talk.wrong(field, "is not a time such as '1:56 pm on 8 May, 2023'") from error
+
+
+def _query(space: str, number: int, question: Record, sessions: dict[str, str], unknown: list[str]) -> Query:
+    """Return a question with the turns it cites; cited turns that do not exist are added to `unknown`."""
+    id = f"{space}/q{number}"
+    category = question.number("category")
+    if category not in CATEGORIES:
+        raise question.wrong("category", "is not one of 1 to 5")
+    cited = [f"{space}/{turn}" for text in question.texts("evidence") for turn in _TURN.findall(text)]
+    unknown += [f"{turn} ({id})" for turn in cited if turn not in sessions]
+    turns = {turn: 1 for turn in cited if turn in sessions}
+    relevant = {"turn": turns, "session": {sessions[turn]: 1 for turn in turns}}
+    return Query(id=id, text=question.text("question"), space=space, category=CATEGORIES[category], relevant=relevant)
+
+
+def _faults(asked: Asked) -> frozenset[tuple[int, int]]:
+    """Return conversation and question number of every question that the audit lists."""
+    faults = set()
+    for fault in asked.folder.records(asked.folder.one("audit_errors.json")):
+        found = _FAULT.fullmatch(fault.text("question_id"))
+        if not found:
+            raise fault.wrong("question_id", "is not of the form locomo_0_qa1")
+        faults.add((int(found[1]), int(found[2])))
+    return frozenset(faults)

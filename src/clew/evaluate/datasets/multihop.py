@@ -1,0 +1,126 @@
+"""HippoRAG's multi-hop corpora (2WikiMultiHopQA, MuSiQue, HotpotQA): passages, and questions that need several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clew.evaluate.data import Dataset, Passage, Query
+from clew.evaluate.datasets.asked import Asked, counted
+from clew.evaluate.datasets.card import Card
+from clew.evaluate.datasets.record import Record
+
+DEV_QUESTIONS = 200
+PARTS = {"dev": "first 200 questions", "test": "the other questions", "all": "all questions"}
+_SOURCE = "put {0}_corpus.json and {0}.json of https://github.com/OSU-NLP-Group/HippoRAG (folder reproduce/dataset) into one folder."
+
+
+def _card(name: str, *, stem: str, title: str, licence: str, folder: str) -> Card:
+    return Card(
+        name=name,
+        title=title,
+        licence=licence,
+        source=_SOURCE.format(stem),
+        folder=folder,
+        files=("*_corpus.json", f"queries_gold.jsonl | {stem}.json | {stem}.jsonl"),
+        levels=("passage",),
+        parts=PARTS,
+    )
+
+
+CARDS = (
+    _card(
+        "2wiki",
+        stem="2wikimultihopqa",
+        title="2WikiMultiHopQA (HippoRAG split)",
+        licence="Apache-2.0 (set), MIT (split)",
+        folder="2wiki_hipporag",
+    ),
+    _card("musique", stem="musique", title="MuSiQue (HippoRAG split)", licence="CC BY 4.0 (set), MIT (split)", folder="musique_hipporag"),
+    _card(
+        "hotpotqa",
+        stem="hotpotqa",
+        title="HotpotQA (HippoRAG split)",
+        licence="CC BY-SA 4.0 (set), MIT (split)",
+        folder="hotpotqa_hipporag",
+    ),
+)
+
+
+def load(asked: Asked) -> Dataset:
+    """Return the corpus as passages; gold is given by place in the corpus, or found by title and text.
+
+    The published question files repeat the gold paragraphs: they are looked up by title and text without regard
+    to white space, then by a title that only one passage has. What is found by neither is reported in the notes.
+    """
+    corpus = [_passage(n, record) for n, record in enumerate(asked.folder.records(asked.folder.one(asked.card.files[0])))]
+    index = _Index(corpus)
+    unknown: list[str] = []
+    questions = list(asked.folder.records(asked.folder.one(asked.card.files[1])))
+    queries = [_query(n, question, index, unknown) for n, question in enumerate(questions)]
+    notes = counted(len(unknown), "gold paragraphs not in the corpus", unknown)
+    return asked.dataset(asked.split(queries, dev=DEV_QUESTIONS), passages=corpus, notes=notes)
+
+
+def _passage(n: int, record: Record) -> Passage:
+    return Passage(id=str(n), text=record.text("text"), title=record.text("title"), keys={"passage": str(n)})
+
+
+class _Index:
+    """Finds a paragraph of a question in the corpus."""
+
+    def __init__(self, corpus: Sequence[Passage]) -> None:
+        self.size = len(corpus)
+        self._whole = {_plain(passage.title, passage.text): passage.id for passage in reversed(corpus)}
+        titles: dict[str, list[str]] = {}
+        for passage in corpus:
+            titles.setdefault(_plain(passage.title), []).append(passage.id)
+        self._title = {title: ids[0] for title, ids in titles.items() if len(ids) == 1}
+
+    def find(self, title: str, text: str) -> str | None:
+        return self._whole.get(_plain(title, text)) or self._title.get(_plain(title))
+
+
+def _plain(*texts: str) -> str:
+    return "\0".join("".join(text.split()) for text in texts)
+
+
+def _query(n: int, question: Record, index: _Index, unknown: list[str]) -> Query:
+    id = next((question.text(field) for field in ("id", "_id") if field in question), str(n))
+    gold: dict[str, int] = {}
+    if "gold_idx" in question:
+        gold = {str(place): 1 for place in _places(question, index.size)}
+    else:
+        for title, text in _supporting(question):
+            if found := index.find(title, text):
+                gold[found] = 1
+            else:
+                unknown.append(f"{title} ({id})")
+    category = question.text("type") if "type" in question else ""
+    return Query(id=id, text=question.text("question"), category=category, relevant={"passage": gold})
+
+
+def _places(question: Record, size: int) -> tuple[int, ...]:
+    places = question.numbers("gold_idx")
+    if any(not 0 <= place < size for place in places):
+        raise question.wrong("gold_idx", f"points outside the corpus of {size} passages")
+    return places
+
+
+def _supporting(question: Record) -> Iterator[tuple[str, str]]:
+    """Yield title and text of the supporting paragraphs in any of the published layouts."""
+    if "supporting_facts" in question:  # HotpotQA, 2WikiMultiHopQA: [title, [sentences]] and [title, sentence number]
+        titles = {fact[0] for fact in question.values("supporting_facts") if isinstance(fact, list) and fact}
+        yield from ((title, " ".join(sentences)) for title, sentences in _context(question) if title in titles)
+        return
+    for paragraph in question.records("paragraphs" if "paragraphs" in question else "contexts"):  # MuSiQue, PopQA
+        if paragraph.value.get("is_supporting"):
+            yield paragraph.text("title"), paragraph.text("text" if "text" in paragraph else "paragraph_text")
+
+
+def _context(question: Record) -> Iterator[tuple[str, list[str]]]:
+    for n, pair in enumerate(question.values("context")):
+        match pair:
+            case [str(title), [*sentences]] if all(isinstance(sentence, str) for sentence in sentences):
+                yield title, sentences
+            case _:
+                raise question.wrong(f"context[{n}]", "is not a title and a list of sentences")

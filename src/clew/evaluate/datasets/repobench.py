@@ -1,0 +1,90 @@
+"""RepoBench-R: code up to a line, and the snippet of another file, among a few, that the next line uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from clew.errors import InputError
+from clew.evaluate.data import Dataset, Passage, Query
+from clew.evaluate.datasets.asked import Asked
+from clew.evaluate.datasets.card import EVERYTHING, Card
+from clew.evaluate.datasets.plain_pickle import NotPlainError, plain
+from clew.evaluate.datasets.record import Place, Record
+
+CARD = Card(
+    name="repobench-r",
+    title="RepoBench-R",
+    licence="CC BY-NC-ND 4.0: measure only",
+    source=(
+        "put python_cff.gz or python_cfr.gz of https://huggingface.co/datasets/tianyang/repobench-r (folder data) into a folder, "
+        "or its rows as JSON lines in <any name>test<any name>.jsonl (dev: …dev… or …train…)."
+    ),
+    folder="repobench_r",
+    files=("*.gz | *.jsonl",),
+    levels=("snippet",),
+    parts={"dev": "the published dev split, else train", "test": "the published test split", "all": "every split"},
+    options={"lines": "how many lines of the code before the gap are the question (3, as in the paper)"},
+)
+LINES = 3  # keep_lines of the authors' run_repobench_r.py
+SPLITS = {"dev": ("dev", "train"), "test": ("test",), EVERYTHING: ("train", "dev", "test")}
+
+
+def load(asked: Asked, *, lines: int = LINES) -> Dataset:
+    """Return each question's candidate snippets in a space of its own; the gold one is given by its place.
+
+    The question is the code *before* the line to be written, from which the authors took the line itself: neither
+    that line nor the gold snippet, which lies in another file, is part of it. Only asked questions are kept.
+    """
+    if lines < 1:
+        raise InputError("lines", lines, "leaves no question", "Use 1 or more.")
+    queries: list[Query] = []
+    passages: list[Passage] = []
+    for n, (category, record) in enumerate(asked.first([*_rows(asked)])):
+        query, candidates = _question(f"{category}/{n}", record, category, lines)
+        queries.append(query)
+        passages += candidates
+    return asked.dataset(queries, passages=passages)
+
+
+def _rows(asked: Asked) -> Iterator[tuple[str, Record]]:
+    for path in asked.folder.all(CARD.files[0]):
+        yield from _pickled(asked, path) if path.suffix == ".gz" else _listed(asked, path)
+
+
+def _listed(asked: Asked, path: Path) -> Iterator[tuple[str, Record]]:
+    if asked.part == EVERYTHING or any(split in path.stem for split in SPLITS[asked.part]):
+        for record in asked.folder.records(path):
+            yield record.text("level") if "level" in record else path.stem, record
+
+
+def _pickled(asked: Asked, path: Path) -> Iterator[tuple[str, Record]]:
+    """Yield the rows of {split: {level: [row]}}; a row's place is its number, as a pickle has no lines."""
+    try:
+        whole = Record.of(plain(asked.folder.content(path)), asked.folder.place(path))
+    except NotPlainError as error:
+        raise asked.folder.place(path).wrong("", path.name, f"is not a gzipped pickle of plain data: {error}") from error
+    splits = [split for split in SPLITS[asked.part] if split in whole]
+    for split in splits if asked.part == EVERYTHING else splits[:1]:
+        levels = whole.record(split)
+        for level in levels.value:
+            for n, row in enumerate(levels.values(level), start=1):
+                yield f"{path.stem}/{level}", Record.of(row, Place(f"{path.name}[{split}][{level}]", n, levels.place.way_out))
+
+
+def _question(id: str, record: Record, category: str, lines: int) -> tuple[Query, list[Passage]]:
+    texts = [_snippet(record, n, candidate) for n, candidate in enumerate(record.values("context"))]
+    gold = record.number("gold_snippet_index")
+    if not 0 <= gold < len(texts):
+        raise record.wrong("gold_snippet_index", f"points outside the {len(texts)} snippets of context")
+    ids = [f"{id}/{n}" for n in range(len(texts))]
+    code = record.text("code" if "code" in record else "cropped_code").split("\n")
+    query = Query(id=id, text="\n".join(code[-lines:]), space=id, category=category, relevant={"snippet": {ids[gold]: 1}})
+    return query, [Passage(id=key, text=text, space=id, keys={"snippet": key}) for key, text in zip(ids, texts, strict=True)]
+
+
+def _snippet(record: Record, n: int, candidate: object) -> str:
+    """Return a candidate's text: a plain text in version 1.0, an object with path and snippet since 1.1."""
+    if isinstance(candidate, str):
+        return candidate
+    return Record.of(candidate, record.place, f"{record.path}context[{n}].").text("snippet")

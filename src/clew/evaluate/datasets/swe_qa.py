@@ -1,0 +1,79 @@
+"""SWE-QA: questions about source trees, and the files that the reference answers cite."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from clew.errors import InputError
+from clew.evaluate.data import Dataset, Document, Query
+from clew.evaluate.datasets import trees
+from clew.evaluate.datasets.asked import Asked, counted
+from clew.evaluate.datasets.card import EVERYTHING, Card
+from clew.evaluate.datasets.record import Record
+
+CARD = Card(
+    name="swe-qa",
+    title="SWE-QA",
+    licence="Apache-2.0",
+    source=(
+        "put questions_gold.jsonl (question, repo, gold_files) into a folder, and the projects' sources under its folder sources/ "
+        "or where the option sources points; fetch_sources(folder) of clew.evaluate.datasets brings the pinned source distributions."
+    ),
+    folder="swe_qa",
+    files=("questions_gold.jsonl", "sources/*"),
+    levels=("file",),
+    parts={"dev": "flask, requests", "test": "the other projects", "all": "all projects"},
+    options={
+        "sources": "folder with <project>/, <project>-<version>/ or <project>-<version>.tar.gz (default: sources in the set's folder)"
+    },
+)
+DEV_PROJECTS = frozenset({"flask", "requests"})
+
+
+def load(asked: Asked, *, sources: Path | str | None = None) -> Dataset:
+    """Return Python files as documents, one space for each project; gold files that do not exist are reported."""
+    questions = [record for record in asked.folder.records(asked.folder.one(CARD.files[0])) if _wanted(asked, record)]
+    root = Path(sources) if sources is not None else asked.folder.path / "sources"
+    documents: list[Document] = []
+    for space in sorted({record.text("repo") for record in questions}):
+        documents += trees.documents(trees.tree(asked.folder, _sources(root, space)), space=space)
+    known = {(document.space, document.keys["file"]) for document in documents}
+    absent: list[str] = []
+    queries = [_query(record, known, absent) for record in questions]
+    return asked.dataset(queries, documents=documents, notes=counted(len(absent), "gold files not in the sources", absent))
+
+
+def _wanted(asked: Asked, record: Record) -> bool:
+    return asked.part == EVERYTHING or (_project(record.text("repo")) in DEV_PROJECTS) == (asked.part == "dev")
+
+
+def _project(repo: str) -> str:
+    return repo.rsplit("/", 1)[-1]
+
+
+def _sources(root: Path, repo: str) -> Path:
+    """Return the one tree or archive of a project: `owner/name`, `owner__name`, `name` or `name-<version>`."""
+    project = _project(repo)
+    named = [root / repo, root / repo.replace("/", "__"), root / project]
+    versions = sorted(root.glob(f"{project}-*")) if root.is_dir() else []
+    found = [path for path in named if path.is_dir()] or [path for path in versions if _is_version(path, project)]
+    if not found:
+        way_out = (
+            "python -c \"from clew.evaluate.datasets import fetch_sources; fetch_sources('FOLDER')\" brings them; then give sources=FOLDER."
+        )
+        raise InputError("sources", str(root), f"holds no {project}/, {project}-<version>/ or {project}-<version>.tar.gz", way_out)
+    return found[0]
+
+
+def _is_version(path: Path, project: str) -> bool:
+    rest = path.name.removeprefix(f"{project}-")
+    return re.match(r"\d", rest) is not None and (path.is_dir() or rest.endswith(".tar.gz"))
+
+
+def _query(record: Record, known: set[tuple[str, str]], absent: list[str]) -> Query:
+    id, space, files = record.text("id"), record.text("repo"), record.texts("gold_files")
+    absent += [f"{file} ({id})" for file in files if (space, file) not in known]
+    gold = {file: 1 for file in files if (space, file) in known}
+    category = "several files" if len(files) > 1 else "one file"
+    return Query(id=id, text=record.text("question"), space=space, category=category, relevant={"file": gold})

@@ -1,0 +1,127 @@
+"""What to search for next, from raw text alone, so that every chunker is treated alike.
+
+Terms are taken by rarity in the corpus, not by where they stand: the first five identifiers of the
+first chunk are its licence header and its logger. What is already in view or in the question is no lead.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from clew.evaluate.data import Passage
+from clew.words import STOP_WORDS, folded, terms, words
+
+MAX_QUERIES = 5  # mission B3
+MIN_SYMBOL = 3
+
+_IMPORTED = re.compile(
+    r"^\s*(?:from\s+([\w.]+)\s+)?import\s+(?:\{)?([\w.*,\s{}]+?)(?:\}?\s+from\s+['\"]([^'\"]+)['\"])?\s*;?$", re.MULTILINE
+)
+_INCLUDED = re.compile(r"(?:#\s*include\s*[<\"]|\brequire\(['\"]|^\s*use\s+)([\w./:-]+)", re.MULTILINE)
+_CALLED = re.compile(r"\b([A-Za-z_]\w{2,})\s*\(")
+_CLASS = re.compile(r"\b([A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+|[A-Z][a-z]{3,})\b")
+_DEFINED = re.compile(r"\b(?:def|class|func|fn|function|struct|interface|trait|enum|type)\s+([A-Za-z_]\w*)")
+_WORD = r"(?:[A-Z]\.)+|[A-Z][\w'’-]*"  # initials keep their full stops, other words end before one
+_NAME = re.compile(rf"\b(?:{_WORD})(?:\s+(?:(?:of|the|de|van|von|and|&)\s+)*(?:{_WORD}))*")
+BUILTIN = frozenset(
+    {*dir(builtins), *keyword.kwlist, "self", "cls", "super", "assert", "require", "console", "return", "switch", "sizeof", "printf"}
+)
+
+
+class Expander(Protocol):
+    """Names what to search for after having read something."""
+
+    def queries(self, question: str, space: str, texts: Sequence[str]) -> list[str]:
+        """Return at most MAX_QUERIES search texts, the most telling first."""
+
+
+def frequencies(passages: Iterable[Passage]) -> dict[str, Counter[str]]:
+    """Return for each space in how many passages every term stands."""
+    counts: dict[str, Counter[str]] = {}
+    for passage in passages:
+        counts.setdefault(passage.space, Counter()).update(set(terms(f"{passage.title} {passage.text}")))
+    return counts
+
+
+def rarity(phrase: str, counts: Mapping[str, int]) -> int:
+    """Return the document frequency of a phrase's rarest known term; 0 when none is known.
+
+    >>> rarity("Flask App", {"flask": 7, "app": 90})
+    7
+    """
+    known = [counts[term] for term in terms(phrase) if counts.get(term)]
+    return min(known, default=0)
+
+
+def rarest(candidates: Iterable[str], counts: Mapping[str, int]) -> list[str]:
+    """Return the rarest candidates that the corpus knows beside where they were read, each once."""
+    known = {candidate: rarity(candidate, counts) for candidate in dict.fromkeys(candidates)}
+    return sorted((c for c in known if known[c] > 1), key=lambda c: (known[c], c))[:MAX_QUERIES]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeExpander:
+    """Follows imports, calls and class names that are not defined in view."""
+
+    counts: Mapping[str, Mapping[str, int]]
+
+    def queries(self, question: str, space: str, texts: Sequence[str]) -> list[str]:
+        """Return symbols to search for."""
+        view = "\n".join(texts)
+        known = {folded(word) for word in words(question)} | {name.casefold() for name in _DEFINED.findall(view)}
+        symbols = [symbol for symbol in symbols_of(view) if symbol.casefold() not in known]
+        return rarest(symbols, self.counts.get(space, {}))
+
+
+def symbols_of(text: str) -> list[str]:
+    r"""Return imported names and modules, called functions and class names, in order, builtins left out.
+
+    >>> symbols_of("from flask.app import Flask, g\nprint(make_response(x))")
+    ['app', 'Flask', 'make_response']
+    """
+    found: list[str] = []
+    for module, names, origin in _IMPORTED.findall(text):
+        found += [part for path in (module, origin) for part in re.split(r"[./:]", path)[-1:]]
+        found += re.findall(r"[A-Za-z_]\w*", names)
+    found += [re.split(r"[./:]+", path)[-1] for path in _INCLUDED.findall(text)]
+    found += _CALLED.findall(text) + _CLASS.findall(text)
+    return [name for name in dict.fromkeys(found) if len(name) >= MIN_SYMBOL and name not in BUILTIN]
+
+
+@dataclass(frozen=True, slots=True)
+class ProseExpander:
+    """Follows names and rare words that the question does not hold."""
+
+    counts: Mapping[str, Mapping[str, int]]
+
+    def queries(self, question: str, space: str, texts: Sequence[str]) -> list[str]:
+        """Return names to search for; rare words where there are too few names."""
+        asked = {folded(word) for word in words(question)}
+        counts = self.counts.get(space, {})
+        names = [name for text in texts for name in names_of(text) if not {folded(word) for word in words(name)} <= asked | STOP_WORDS]
+        chosen = rarest(names, counts)
+        if len(chosen) < MAX_QUERIES:
+            rare = [word for text in texts for word in words(text) if folded(word) not in asked | STOP_WORDS and len(word) > MIN_SYMBOL]
+            chosen += [word for word in rarest(rare, counts) if not any(word in name for name in chosen)]
+        return chosen[:MAX_QUERIES]
+
+
+def names_of(text: str) -> list[str]:
+    """Return capitalised spans, in order; a single capitalised word only where no sentence begins.
+
+    >>> names_of("The film was made by Jane Doe. She met Henrik in Lund.")
+    ['Jane Doe', 'Henrik', 'Lund']
+    """
+    found = []
+    for match in _NAME.finditer(text):
+        name = match.group().strip(" .,'’-")
+        begins = match.start() == 0 or text[: match.start()].rstrip().endswith((".", "!", "?", ":", "\n"))
+        if len(name) >= MIN_SYMBOL and folded(name) not in STOP_WORDS and (" " in name or not begins):
+            found.append(name)
+    return list(dict.fromkeys(found))

@@ -1,0 +1,41 @@
+"""How good is a ranking? Measures are values with a name; they are computed from a run and what is known to be relevant.
+
+run       for each question, passage ids, best first (never sorted again)
+collapse  passage ids → keys at a level, each at its first place
+score     run → for each question, measure → value; a missing answer scores zero
+overall   → measure → mean;  by_category → the same for each category
+"""
+
+from clew.evaluate.measures.evaluation import Scores, score
+from clew.evaluate.measures.means import by_category, column, counts, overall
+from clew.evaluate.measures.names import DEFAULT_MEASURES, SPAN_MEASURES, Measure, in_order, measure, measures
+from clew.evaluate.measures.paths import HopRecall, hop_of_keys, hopwise_recall, mean_hops, path_coverage, paths_complete
+from clew.evaluate.measures.runs import Run, all_found, collapse, relevant_at
+from clew.evaluate.measures.spans import SpanScore, span_score
+
+__all__ = [
+    "DEFAULT_MEASURES",
+    "SPAN_MEASURES",
+    "HopRecall",
+    "Measure",
+    "Run",
+    "Scores",
+    "SpanScore",
+    "all_found",
+    "by_category",
+    "collapse",
+    "column",
+    "counts",
+    "hop_of_keys",
+    "hopwise_recall",
+    "in_order",
+    "mean_hops",
+    "measure",
+    "measures",
+    "overall",
+    "path_coverage",
+    "paths_complete",
+    "relevant_at",
+    "score",
+    "span_score",
+]

@@ -1,0 +1,79 @@
+"""Several steps: how much of the evidence each hop had found, and how much of the known paths."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+
+from clew.evaluate.data import Passage
+from clew.evaluate.measures.runs import collapse
+
+
+@dataclass(frozen=True, slots=True)
+class HopRecall:
+    """Where a search stood after a hop: recall so far, what this hop added to it, and how many keys it brought."""
+
+    hop: int
+    recall: float
+    gain: float
+    found: float
+
+
+def hopwise_recall(hop_of: Mapping[str, int], relevant: Collection[str], *, hops: int) -> tuple[HopRecall, ...]:
+    """Return the recall after each of `hops` hops, from the hop that first found each key.
+
+    >>> [(step.recall, step.gain) for step in hopwise_recall({"a": 1, "x": 1, "b": 2}, {"a", "b"}, hops=2)]
+    [(0.5, 0.5), (1.0, 0.5)]
+    """
+    steps: list[HopRecall] = []
+    for hop in range(1, hops + 1):
+        known = sum(key in hop_of and hop_of[key] <= hop for key in relevant)
+        recall = known / len(relevant) if relevant else 0.0
+        before = steps[-1].recall if steps else 0.0
+        steps.append(HopRecall(hop, recall, recall - before, float(sum(first == hop for first in hop_of.values()))))
+    return tuple(steps)
+
+
+def hop_of_keys(hops: Mapping[str, int], passages: Mapping[str, Passage], level: str) -> dict[str, int]:
+    """Turn the hop of each passage into the first hop of each key at a level."""
+    first: dict[str, int] = {}
+    for id, hop in hops.items():
+        (key,) = collapse((id,), passages, level)
+        first[key] = min(hop, first.get(key, hop))
+    return first
+
+
+def mean_hops(questions: Sequence[Sequence[HopRecall]]) -> tuple[HopRecall, ...]:
+    """Average over questions, hop by hop; every question must have been judged for the same number of hops."""
+    return tuple(
+        HopRecall(
+            steps[0].hop,
+            fsum(step.recall for step in steps) / len(steps),
+            fsum(step.gain for step in steps) / len(steps),
+            fsum(step.found for step in steps) / len(steps),
+        )
+        for steps in zip(*questions, strict=True)
+    )
+
+
+def path_coverage(keys: Collection[str], paths: Sequence[Sequence[str]]) -> float:
+    """Return the share of each known path's nodes that was found, averaged over the paths.
+
+    >>> path_coverage(["a", "b"], [["a", "b"], ["b", "c"]])
+    0.75
+    """
+    found = set(keys)
+    shares = [len(found & set(path)) / len(set(path)) for path in paths if path]
+    return fsum(shares) / len(shares) if shares else 0.0
+
+
+def paths_complete(keys: Collection[str], paths: Sequence[Sequence[str]]) -> float:
+    """Return the share of the known paths that was found from end to end.
+
+    >>> paths_complete(["a", "b"], [["a", "b"], ["b", "c"]])
+    0.5
+    """
+    found = set(keys)
+    whole = [found >= set(path) for path in paths if path]
+    return sum(whole) / len(whole) if whole else 0.0

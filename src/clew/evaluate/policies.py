@@ -1,0 +1,163 @@
+"""Retrieval policies as values: how a question becomes a ranking, and what that costs.
+
+A policy sees the corpus only through `Searcher`, which counts every chunk it shows; the budget of a
+multi-hop policy is a budget of chunks shown, and no path exceeds it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from clew.engine import Clew
+from clew.evaluate.data import Passage, Query
+from clew.evaluate.expansion import Expander
+from clew.types import Filter, NodeId
+from clew.words import query_terms, token_estimate
+
+POOL_SEARCH = 1000  # how deep the word index is asked for the scores of a pool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What an answer cost (mission B5); milliseconds are the only part that differs between two runs."""
+
+    embedding_calls: int
+    chunks_examined: int
+    passes: int
+    tokens_returned: int
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A ranking with the hop that found each of its nodes, and its cost."""
+
+    ranking: tuple[NodeId, ...]
+    hops: Mapping[NodeId, int]
+    cost: Cost
+
+
+class Policy(Protocol):
+    """A named way to answer a question."""
+
+    @property
+    def name(self) -> str:
+        """How tables call it."""
+
+    def answer(self, searcher: Searcher, query: Query) -> Answer:
+        """Return the ranking for a query."""
+
+
+@dataclass(slots=True)
+class Searcher:
+    """One question's view of a store: searches it and keeps the account."""
+
+    memory: Clew
+    passages: Mapping[NodeId, Passage]
+    recipe: str | None = None
+    timer: Callable[[], float] = time.perf_counter
+    passes: int = 0
+    embedding_calls: int = 0
+    seen: dict[NodeId, None] = field(default_factory=dict)
+
+    def search(self, text: str, space: str, *, count: int) -> list[NodeId]:
+        """Return up to `count` nodes not shown before, best first, and put them on the account."""
+        if count <= 0 or not text.strip():
+            return []
+        answer = self.memory.recall(text, k=count + len(self.seen), recipe=self.recipe, where={"space": space}, track=False)
+        self.passes += 1
+        self.embedding_calls += answer.vector is not None
+        fresh = [hit.id for hit in answer.hits if hit.id not in self.seen][:count]
+        self.seen.update(dict.fromkeys(fresh))
+        return fresh
+
+    def text(self, id: NodeId) -> str:
+        """Return the text of a node that was shown."""
+        return self.passages[id].text
+
+    def rescored(self, question: str, space: str, ids: Sequence[NodeId]) -> list[NodeId]:
+        """Order a pool by the original question alone, whatever query found each member (mission B2)."""
+        where = Filter(space=space, now=self.memory.now())
+        words = {match.id: match.score for match in self.memory.store.sparse(query_terms(question), where, limit=POOL_SEARCH)}
+        vector, _ = self.memory.embedded_query(question)
+        self.embedding_calls += vector is not None
+        meanings = self.memory.store.cosines(vector, ids) if vector is not None else {}
+        dense_weight = self.memory.settings.recall.convex_dense_weight if meanings else 0.0
+        near, said = scaled(meanings, ids), scaled(words, ids)
+        score = {id: dense_weight * near[id] + (1 - dense_weight) * said[id] for id in ids}
+        return sorted(ids, key=lambda node: (-score[node], node))
+
+    def account(self, ranking: Sequence[NodeId], began: float) -> Cost:
+        """Return what has been spent so far."""
+        return Cost(
+            embedding_calls=self.embedding_calls,
+            chunks_examined=len(self.seen),
+            passes=self.passes,
+            tokens_returned=sum(token_estimate(self.text(id)) for id in ranking),
+            milliseconds=(self.timer() - began) * 1e3,
+        )
+
+
+def scaled(scores: Mapping[NodeId, float], ids: Sequence[NodeId]) -> dict[NodeId, float]:
+    """Bring the scores of a pool to 0–1; one without a score has 0.
+
+    >>> scaled({"a": 4.0, "b": 2.0}, ["a", "b", "c"])
+    {'a': 1.0, 'b': 0.0, 'c': 0.0}
+    """
+    present = [scores[id] for id in ids if id in scores]
+    low, high = min(present, default=0.0), max(present, default=0.0)
+    width = (high - low) or 1.0
+    return {id: (scores[id] - low) / width if high > low and id in scores else float(id in scores) for id in ids}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SingleHop:
+    """One search; the first k are the answer."""
+
+    k: int = 10
+    name: str = "single-hop"
+
+    def answer(self, searcher: Searcher, query: Query) -> Answer:
+        """Return the ranking of one search."""
+        began = searcher.timer()
+        ranking = tuple(searcher.search(query.text, query.space, count=self.k))
+        return Answer(ranking=ranking, hops=dict.fromkeys(ranking, 1), cost=searcher.account(ranking, began))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MultiHop:
+    """Search, read what was found, search for what it names; all candidates are judged by the original question."""
+
+    expander: Expander
+    k: int = 10
+    hops: int = 2
+    chunks_per_hop: int = 5
+    budget: int = 15
+    name: str = "multi-hop"
+
+    def answer(self, searcher: Searcher, query: Query) -> Answer:
+        """Return the rescored pool of all hops; stops early when a hop brings nothing new."""
+        began = searcher.timer()
+        found = searcher.search(query.text, query.space, count=min(self.chunks_per_hop, self.budget))
+        hop_of = dict.fromkeys(found, 1)
+        for hop in range(2, self.hops + 1):
+            found = self._hop(searcher, query, found, last=hop == self.hops)
+            if not found:
+                break
+            hop_of.update(dict.fromkeys(found, hop))
+        ranking = tuple(searcher.rescored(query.text, query.space, list(hop_of))[: self.k])
+        return Answer(ranking=ranking, hops={id: hop_of[id] for id in ranking}, cost=searcher.account(ranking, began))
+
+    def _hop(self, searcher: Searcher, query: Query, found: Sequence[NodeId], *, last: bool) -> list[NodeId]:
+        """Search for each expansion in turn; a hop that is not the last leaves budget for those after it."""
+        left = self.budget - len(searcher.seen)
+        share = left if last else min(left, self.chunks_per_hop)
+        queries = self.expander.queries(query.text, query.space, [searcher.text(id) for id in found]) if share > 0 else []
+        fresh: list[NodeId] = []
+        for position, text in enumerate(queries):
+            count = -(-(share - len(fresh)) // (len(queries) - position))
+            fresh += searcher.search(text, query.space, count=count)
+        return fresh

@@ -1,0 +1,36 @@
+"""What did we learn? A result as JSON, JSON lines, Markdown, terminal rows and one page with plots."""
+
+from clew.evaluate.report.codec import dumps, loads
+from clew.evaluate.report.files import Report, load, read_result, read_samples, result_json, samples_jsonl, write
+from clew.evaluate.report.markdown import render_markdown
+from clew.evaluate.report.model import BASELINE, Ablation, Hop, PolicySample, Result, Row, RunSample, Sample, Timings, Versus
+from clew.evaluate.report.page import render_html
+from clew.evaluate.report.tables import Cell, Table, rows_for_terminal, tables
+
+__all__ = [
+    "BASELINE",
+    "Ablation",
+    "Cell",
+    "Hop",
+    "PolicySample",
+    "Report",
+    "Result",
+    "Row",
+    "RunSample",
+    "Sample",
+    "Table",
+    "Timings",
+    "Versus",
+    "dumps",
+    "load",
+    "loads",
+    "read_result",
+    "read_samples",
+    "render_html",
+    "render_markdown",
+    "result_json",
+    "rows_for_terminal",
+    "samples_jsonl",
+    "tables",
+    "write",
+]

@@ -1,0 +1,222 @@
+"""From drafts to memories: hygiene, substance, vectors, duplicates, and one transaction per chunk."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeAlias
+
+from clew.errors import DuplicateError, ModelMismatchError
+from clew.ids import new_id as ulid
+from clew.ingest.draft import Draft, OnDuplicate, embedding_text
+from clew.ingest.duplicates import near_threshold
+from clew.ingest.hygiene import cleaned
+from clew.ingest.pending import Pending
+from clew.ingest.substance import unsubstantial
+from clew.ports import Clock, ModelInfo, Store
+from clew.settings import Settings
+from clew.types import Event, EventKind, Match, Node, NodeId, Outcome, OutcomeKind, Vectors
+from clew.words import content_hash, keywords
+
+Embed: TypeAlias = Callable[[Sequence[str]], tuple[Vectors | None, tuple[str, ...]]]
+"""Gives one vector per text, or None without a model, and notes that every outcome must carry."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A chunk's vectors by the text they were made from; None when there is no model."""
+
+    vectors: Mapping[str, Vectors] | None
+    notes: tuple[str, ...]
+
+
+class Committer:
+    """Decides what becomes of each draft and writes it. Safe to share between threads."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        embed: Embed,
+        model: Callable[[], ModelInfo],
+        settings: Settings,
+        clock: Clock,
+        new_id: Callable[[datetime], NodeId] = ulid,
+    ) -> None:
+        """Take the ports; `model` is asked only after `embed` gave vectors."""
+        self._store = store
+        self._embed = embed
+        self._model = model
+        self._settings = settings
+        self._clock = clock
+        self._new_id = new_id
+        self._rejections: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def commit(self, drafts: Sequence[Draft]) -> list[Outcome]:
+        """Return what became of each draft, in order; when it returns, everything is durable.
+
+        A chunk of `memory.batch_size` drafts is one transaction: an error leaves the chunks before it written.
+        """
+        size = self._settings.memory.batch_size
+        return [outcome for start in range(0, len(drafts), size) for outcome in self._commit_chunk(drafts[start : start + size])]
+
+    def counts(self) -> Mapping[str, int]:
+        """Return how many texts each rule rejected since this process began."""
+        with self._lock:
+            return dict(sorted(self._rejections.items()))
+
+    def _commit_chunk(self, drafts: Sequence[Draft]) -> list[Outcome]:
+        judged = [self._judged(draft) for draft in drafts]
+        ready = self._prepared([each for each in judged if isinstance(each, Draft)])
+        with self._store.transaction() if any(isinstance(each, Draft) for each in judged) else nullcontext():
+            if ready.vectors:
+                self._agree_on_model()
+            pending = Pending(self._store, self._settings.duplicates)
+            outcomes = [self._settled(each, ready, pending) if isinstance(each, Draft) else each for each in judged]
+            pending.write()
+        return outcomes
+
+    def _judged(self, draft: Draft) -> Draft | Outcome:
+        """Return the draft with its text in order, or its rejection, counted."""
+        text = cleaned(draft.text, limits=self._settings.memory)
+        if isinstance(text, str):
+            clean = replace(draft, text=text)
+            # The title counts: "Matt's phone" makes a bare number worth keeping.
+            rejection = unsubstantial(embedding_text(clean), settings=self._settings.substance)
+            if rejection is None:
+                return clean
+        else:
+            rejection = text
+        with self._lock:
+            self._rejections[str(rejection.rule)] += 1
+        return rejection
+
+    def _prepared(self, drafts: Sequence[Draft]) -> _Ready:
+        """Embed in one batch, before the write lock is taken, the texts that are not there already."""
+        texts = list(dict.fromkeys(embedding_text(draft) for draft in drafts if not self._is_known(draft)))
+        if not texts:
+            return _Ready({}, ())
+        vectors, notes = self._embed(texts)
+        return _Ready(None if vectors is None else dict(zip(texts, vectors, strict=True)), notes)
+
+    def _is_known(self, draft: Draft) -> bool:
+        there = Pending(self._store, self._settings.duplicates)
+        return there.by_key(draft) is not None or self._same(draft, there, self._clock()) is not None
+
+    def _same(self, draft: Draft, pending: Pending, now: datetime) -> Node | None:
+        wanted = self._settings.duplicates.exact and draft.on_duplicate != OnDuplicate.INSERT
+        return pending.by_text(draft, at=now) if wanted else None
+
+    def _alike(self, draft: Draft, vector: Vectors | None, pending: Pending, now: datetime) -> Match | None:
+        wanted = draft.near and draft.on_duplicate != OnDuplicate.INSERT
+        return pending.alike(draft, vector, at=now) if wanted and vector is not None else None
+
+    def _settled(self, draft: Draft, ready: _Ready, pending: Pending) -> Outcome:
+        """Reinforce what is there already or insert the draft; runs inside the transaction."""
+        now = self._clock()
+        if earlier := pending.by_key(draft):
+            return _repeated(draft, earlier)
+        if same := self._same(draft, pending, now):
+            outcome = Outcome(
+                outcome=OutcomeKind.EXACT_DUPLICATE, id=same.id, rule="same_text", value=same.content_hash, canonical_id=same.id
+            )
+            return _reinforced(draft, outcome, EventKind.REINFORCE_EXACT, pending, now)
+        vector, notes = self._vector(draft, ready)
+        if alike := self._alike(draft, vector, pending, now):
+            limit = near_threshold(draft, self._settings.duplicates)
+            outcome = Outcome(
+                outcome=OutcomeKind.NEAR_DUPLICATE, id=alike.id, rule="similar_text", value=alike.score, limit=limit, canonical_id=alike.id
+            )
+            return _reinforced(draft, outcome, EventKind.REINFORCE_NEAR, pending, now)
+        node = _node(draft, self._new_id(now), now, max_keywords=self._settings.memory.max_keywords)
+        pending.add(node, vector)
+        pending.note(Event(node=node.id, kind=EventKind.ADD, at=now, detail=_whence(draft)))
+        return Outcome(outcome=OutcomeKind.INSERTED, id=node.id, notes=notes)
+
+    def _vector(self, draft: Draft, ready: _Ready) -> tuple[Vectors | None, tuple[str, ...]]:
+        if ready.vectors is None:
+            return None, ready.notes
+        text = embedding_text(draft)
+        if text in ready.vectors:
+            return ready.vectors[text], ready.notes
+        vectors, notes = self._embed([text])  # what was there before the transaction is gone: another process forgot it
+        if vectors is None:
+            return None, notes
+        self._agree_on_model()
+        return vectors[0], notes
+
+    def _agree_on_model(self) -> None:
+        held, ours = self._store.model(), self._model()
+        if held is None:
+            self._store.activate(ours)
+        elif held.id != ours.id:
+            raise ModelMismatchError(
+                f"The store holds vectors of {held.id}, not of {ours.id}. Set model.embedder to {held.id}, or run: clew reembed",
+                held=held.id,
+                offered=ours.id,
+            )
+
+
+def _reinforced(draft: Draft, outcome: Outcome, kind: EventKind, pending: Pending, now: datetime) -> Outcome:
+    """Note that the canonical memory was told again, or raise when the caller wants no duplicate."""
+    if draft.on_duplicate == OnDuplicate.ERROR:
+        raise DuplicateError(
+            f"{outcome.canonical_id} says this already ({outcome.outcome}); nothing of this batch's chunk was written. "
+            "Use on_duplicate reinforce to count it, or insert to keep both.",
+            canonical_id=outcome.canonical_id,
+            outcome=str(outcome.outcome),
+            rule=outcome.rule,
+            value=outcome.value,
+            limit=outcome.limit,
+        )
+    # The wording of a near duplicate is kept as evidence: what it says beyond the canonical memory is not lost.
+    told = {"cosine": outcome.value, "text": draft.text} if kind == EventKind.REINFORCE_NEAR else {}
+    pending.note(Event(node=str(outcome.canonical_id), kind=kind, at=now, detail={**told, **_whence(draft)}))
+    pending.claim(draft, str(outcome.canonical_id))
+    return outcome
+
+
+def _repeated(draft: Draft, earlier: Node) -> Outcome:
+    """Return the outcome of a key that was seen: whoever retries gets the memory of the first time."""
+    changed = earlier.content_hash != content_hash(draft.text)
+    notes = ("The text differs from the one kept under this key, which stays as it is.",) if changed else ()
+    return Outcome(
+        outcome=OutcomeKind.EXACT_DUPLICATE,
+        id=earlier.id,
+        rule="idempotency_key",
+        value=draft.idempotency_key,
+        canonical_id=earlier.id,
+        notes=notes,
+    )
+
+
+def _node(draft: Draft, id: NodeId, now: datetime, *, max_keywords: int) -> Node:
+    return Node(
+        id=id,
+        text=draft.text,
+        t_created=now,
+        # A memory drafted to end and committed after that moment was true for no time at all, never for less.
+        t_valid=draft.valid_from or min(now, draft.valid_to or now),
+        t_invalid=draft.valid_to,
+        content_hash=content_hash(draft.text),
+        space=draft.space,
+        title=draft.title,
+        category=draft.category,
+        trigger=draft.trigger,
+        importance=draft.importance,
+        stability=draft.stability,
+        source=draft.source,
+        keywords=draft.keywords or keywords(draft.text, limit=max_keywords),
+        tags=draft.tags,
+        metadata=draft.metadata,
+        idempotency_key=draft.idempotency_key,
+    )
+
+
+def _whence(draft: Draft) -> dict[str, str]:
+    return {"source": draft.source} if draft.source else {}

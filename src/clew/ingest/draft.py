@@ -1,0 +1,126 @@
+"""A memory as it is offered: all fields checked, the text itself not yet judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from clew.errors import InputError
+from clew.ingest.fields import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line, names, one_of, plain_metadata, share
+from clew.settings import Settings
+from clew.times import Moment, iso, parse_time
+from clew.types import Node, Stability
+
+
+class OnDuplicate(StrEnum):
+    """What happens when the memory is there already."""
+
+    REINFORCE = "reinforce"
+    INSERT = "insert"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """One memory offered, with everything that `draft` checked."""
+
+    text: str
+    category: str
+    importance: float
+    space: str
+    trigger: str = ""
+    title: str = ""
+    stability: Stability = Stability.UNKNOWN
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+    keywords: tuple[str, ...] = ()
+    idempotency_key: str | None = None
+    on_duplicate: OnDuplicate = OnDuplicate.REINFORCE
+    near: bool = True
+
+
+def draft(
+    text: str,
+    *,
+    category: str | None = None,
+    trigger: str | None = None,
+    importance: float | None = None,
+    title: str | None = None,
+    space: str | None = None,
+    stability: str | None = None,
+    valid_from: Moment | None = None,
+    valid_to: Moment | None = None,
+    tags: Iterable[str] = (),
+    metadata: Mapping[str, Any] | None = None,
+    source: str | None = None,
+    keywords: Iterable[str] = (),
+    idempotency_key: str | None = None,
+    on_duplicate: str = OnDuplicate.REINFORCE,
+    near: bool | None = None,
+    settings: Settings,
+    now: datetime,
+) -> Draft:
+    """Return a draft of which every field holds, or raise an InputError that names the first that does not."""
+    memory = settings.memory
+    begins, ends = _period(valid_from, valid_to, now)
+    return Draft(
+        text=_text(text),
+        category=memory.default_category if category is None else _category(category, settings),
+        trigger=_trigger(trigger, settings) if trigger else "",
+        importance=memory.default_importance if importance is None else share("importance", importance),
+        title=line("title", "" if title is None else title, limit=memory.max_title_characters, empty=True),
+        space=settings.store.space if space is None else line("space", space, limit=MAX_NAME_CHARACTERS),
+        stability=_stability(stability),
+        valid_from=begins,
+        valid_to=ends,
+        tags=names("tags", tags, limit=memory.max_tags),
+        metadata={} if metadata is None else plain_metadata(metadata, limit_bytes=memory.max_metadata_bytes),
+        source=line("source", "" if source is None else source, limit=MAX_SOURCE_CHARACTERS, empty=True),
+        keywords=names("keywords", keywords, limit=memory.max_keywords),
+        idempotency_key=None if idempotency_key is None else line("idempotency_key", idempotency_key, limit=MAX_NAME_CHARACTERS),
+        on_duplicate=OnDuplicate(one_of("on_duplicate", on_duplicate, tuple(OnDuplicate), way_out="Reinforce is the usual.")),
+        near=settings.duplicates.near if near is None else bool(near),
+    )
+
+
+def embedding_text(of: Draft | Node) -> str:
+    """Return what a memory's vector is made from: its title, if it has one, and its text."""
+    return f"{of.title}\n{of.text}" if of.title else of.text
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise InputError("text", value, "must be text", "Decode bytes, and write other values as a sentence.")
+    return value
+
+
+def _category(value: str, settings: Settings) -> str:
+    return one_of("category", value, settings.memory.categories, way_out="Add your own to the setting memory.categories.")
+
+
+def _trigger(value: str, settings: Settings) -> str:
+    return one_of("trigger", value, settings.memory.triggers, way_out="Add your own to the setting memory.triggers.")
+
+
+def _stability(value: str | None) -> Stability:
+    return (
+        Stability(one_of("stability", value, tuple(Stability), way_out="Leave it out when in doubt."))
+        if value is not None
+        else Stability.UNKNOWN
+    )
+
+
+def _period(valid_from: Moment | None, valid_to: Moment | None, now: datetime) -> tuple[datetime | None, datetime | None]:
+    """Return when the memory begins and ends to be true; without a beginning it is true from now on."""
+    begins = None if valid_from is None else parse_time(valid_from, "valid_from")
+    ends = None if valid_to is None else parse_time(valid_to, "valid_to")
+    if ends is not None and ends <= (begins or now):
+        problem = f"must be after {'valid_from' if begins else 'now'}, {iso(begins or now)}"
+        raise InputError("valid_to", valid_to, problem, "Give valid_from for what was true only in the past.")
+    return begins, ends

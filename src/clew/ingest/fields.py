@@ -1,0 +1,87 @@
+"""What a caller may put beside a text: each check returns the value as it is kept, or says what to do."""
+
+from __future__ import annotations
+
+import json
+import math
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+from clew.errors import InputError
+
+MAX_NAME_CHARACTERS = 200  # of a space, a tag, a keyword, an idempotency key: names, not texts
+MAX_SOURCE_CHARACTERS = 2000  # as long as the longest address browsers and servers agree on
+
+
+def one_of(field: str, value: object, known: Sequence[str], *, way_out: str) -> str:
+    """Return the value if it is known, else name the nearest."""
+    if isinstance(value, str) and value in known:
+        return str(value)
+    import difflib  # noqa: PLC0415 - only the way to an error needs it
+
+    near = difflib.get_close_matches(str(value).strip().casefold()[:MAX_NAME_CHARACTERS], known, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]}? " if near else ""
+    raise InputError(field, value, f"is not known; {hint}Known are {', '.join(known)}", way_out)
+
+
+def share(field: str, value: object) -> float:
+    """Return a number from 0 to 1."""
+    number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    if not 0 <= number <= 1:  # never true of NaN
+        raise InputError(field, value, "must be a number from 0 to 1", "Use 0.5 for the usual, 1 for what must not be missed.")
+    return number
+
+
+def line(field: str, value: object, *, limit: int, empty: bool = False) -> str:
+    """Return a text without control characters, of limited length, with white space in order."""
+    if not isinstance(value, str):
+        raise InputError(field, value, "must be text", "Put it in quotes.")
+    if len(value) > limit:
+        raise InputError(field, value, f"is longer than {limit} characters", "Shorten it; what is long belongs into the text.")
+    tidied = " ".join(unicodedata.normalize("NFC", value).split())
+    if bad := next((each for each in tidied if unicodedata.category(each) in {"Cc", "Cs"}), None):
+        raise InputError(field, value, f"holds the control character U+{ord(bad):04X}", "Remove it.")
+    if not tidied and not empty:
+        raise InputError(field, value, "is empty", "Name it, or leave it out.")
+    return tidied
+
+
+def names(field: str, values: object, *, limit: int) -> tuple[str, ...]:
+    """Return short texts without repeats, in order."""
+    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
+        raise InputError(field, values, "must be a list of texts", f'Write {field}=["one", "two"].')
+    found = tuple(dict.fromkeys(line(field, value, limit=MAX_NAME_CHARACTERS) for value in values))
+    if len(found) > limit:
+        raise InputError(field, found, f"has {len(found)} entries and may have {limit}", f"Drop some, or raise memory.max_{field}.")
+    return found
+
+
+def plain_metadata(value: object, *, limit_bytes: int) -> dict[str, Any]:
+    """Return metadata as the JSON it is stored as: nothing in it is changed in silence."""
+    way_out = "Use a mapping of text to texts, numbers, truth values, lists and mappings."
+    try:
+        plain = _plain(value)
+        size = len(json.dumps(plain, ensure_ascii=False, allow_nan=False).encode())
+    except (TypeError, ValueError, RecursionError) as error:  # a lone surrogate cannot be encoded: a ValueError too
+        raise InputError("metadata", value, f"is not JSON: {error}", way_out) from error
+    if not isinstance(plain, dict):
+        raise InputError("metadata", value, "must be a mapping", way_out)
+    if size > limit_bytes:
+        raise InputError(
+            "metadata", value, f"takes {size} bytes and may take {limit_bytes}", "Shorten it, or raise memory.max_metadata_bytes."
+        )
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):  # JSON would turn 1 into "1"
+            raise TypeError("every key must be text")
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    raise TypeError(f"{type(value).__name__} has no form in JSON")

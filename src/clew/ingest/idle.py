@@ -1,0 +1,101 @@
+"""Idle talk, by its words: what people say to each other without telling anything.
+
+The lists are in idle.toml: English, with the commonest thanks and greetings of a few other languages. A
+word that is not listed tells something: text in a language or script we do not know is never idle.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.resources import files
+
+from clew.words import STOP_WORDS, folded, words
+
+_LISTS = tomllib.loads(files("clew.ingest").joinpath("idle.toml").read_text(encoding="utf-8"))
+CHATTER, AMOUNTS, SALUTES, LIGHT, ABOUT_TALK, PLACEHOLDERS = (
+    frozenset(_LISTS[name].split()) for name in ("chatter", "amounts", "salutes", "light", "about_talk", "placeholders")
+)
+# Framed by spaces, so that a phrase is found as whole words only.
+MARKERS, BLANKS = (tuple(f" {' '.join(phrase.split())} " for phrase in _LISTS[name].split("|")) for name in ("markers", "blanks"))
+
+_LAUGHTER = re.compile(r"(?:b?w?a?(?:ha|he|hi|ho|hu|ja|je|lo|xd)){2,}[hl]?")
+_ELONGATED = re.compile(r"(.)\1{2,}")
+_SENTENCE = re.compile(r"[.!?…\n]+")
+
+
+def sentences(text: str) -> list[str]:
+    """Return the pieces between full stops that hold any word.
+
+    >>> sentences("Sure! Here it is… 👍")
+    ['Sure', ' Here it is']
+    """
+    return [piece for piece in _SENTENCE.split(text) if any(words(piece))]
+
+
+def is_chatter(text: str) -> bool:
+    """Tell whether a text is made of chatter and stop words, or of no words at all.
+
+    >>> is_chatter("Ok, thanks a lot!!"), is_chatter("👍 ..."), is_chatter("Port 5432 is open")
+    (True, True, False)
+    """
+    said = _said(text)
+    return all(_is_idle(word) or word in AMOUNTS for word in said) and (not said or any(_is_chatter_word(word) for word in said))
+
+
+def is_about_talk(sentence: str) -> bool:
+    """Tell whether a sentence only talks about the conversation.
+
+    >>> is_about_talk("Let me know if you have any questions"), is_about_talk("Let me know if the build breaks")
+    (True, False)
+    """
+    said = _said(sentence)
+    return all(_is_idle(word) or word in LIGHT or word in ABOUT_TALK for word in said) and _holds(said, MARKERS)
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether a text only stands where a text should be.
+
+    >>> is_blank("This is just a test message 2"), is_blank("The test message is an empty string")
+    (True, False)
+    """
+    said = [folded(word) for word in words(text)]
+    return all(word in PLACEHOLDERS or word in STOP_WORDS or word.isdigit() for word in said) and _holds(said, BLANKS)
+
+
+def telling_words(text: str) -> set[str]:
+    """Return the different words that tell something: no stop words, chatter or light words.
+
+    >>> sorted(telling_words("Okay, I think that the server is down again"))
+    ['server']
+    """
+    return {word for word in map(folded, words(text)) if word and not _is_idle(word) and word not in LIGHT}
+
+
+def _holds(said: Sequence[str], phrases: Sequence[str]) -> bool:
+    plain = f" {' '.join(said)} "
+    return any(phrase in plain for phrase in phrases)
+
+
+def _said(text: str) -> list[str]:
+    """Return the folded words without names that only speak to someone: "Thanks, Joanna"."""
+    spoken = [(word, folded(word)) for word in words(text)]
+    before = ("", *(plain for _, plain in spoken))
+    return [
+        plain
+        for (word, plain), previous in zip(spoken, before, strict=False)
+        if not (previous in SALUTES and word.istitle() and not _is_idle(plain))
+    ]
+
+
+def _is_idle(word: str) -> bool:
+    return word in STOP_WORDS or _is_chatter_word(word)
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_chatter_word(word: str) -> bool:
+    """Tell whether a word is chatter, also when it is drawn out: "yesss", "coool"."""
+    shortened = {word, _ELONGATED.sub(r"\1", word), _ELONGATED.sub(r"\1\1", word)}
+    return not CHATTER.isdisjoint(shortened) or _LAUGHTER.fullmatch(word) is not None

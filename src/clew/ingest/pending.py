@@ -1,0 +1,106 @@
+"""What a chunk is about to write, seen together with what the store holds already.
+
+Nodes are collected and written at once: one call instead of hundreds, and the store's vectors do not
+change under the searches for near duplicates.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import datetime
+
+import numpy as np
+
+from clew.ingest.draft import Draft
+from clew.ingest.duplicates import differ, near_threshold, overlap
+from clew.ports import Store
+from clew.settings import DuplicateSettings
+from clew.types import Embedding, Event, Filter, Kind, Match, Node, NodeId, Ranking, Role, Vectors, ranked
+from clew.words import content_hash
+
+PROBED = 4  # neighbours asked for first: most texts have no near duplicate, and fifty cost several times as much to rescore
+
+
+class Pending:
+    """The nodes and events of one chunk; lives inside one transaction, used by one thread."""
+
+    def __init__(self, store: Store, settings: DuplicateSettings) -> None:
+        """Begin with nothing to write."""
+        self._store = store
+        self._settings = settings
+        self._nodes: dict[NodeId, Node] = {}
+        self._vectors: dict[str, dict[NodeId, Vectors]] = defaultdict(dict)  # by space
+        self._texts: dict[tuple[str, str], list[Node]] = defaultdict(list)
+        self._keys: dict[tuple[str, str], Node] = {}
+        self._claims: dict[tuple[str, str], NodeId] = {}
+        self._events: list[Event] = []
+
+    def add(self, node: Node, vector: Vectors | None) -> None:
+        """Take a new node; the lookups see it from now on."""
+        self._nodes[node.id] = node
+        self._texts[node.space, node.content_hash].append(node)
+        if vector is not None:
+            self._vectors[node.space][node.id] = vector
+        if node.idempotency_key is not None:
+            self._keys[node.space, node.idempotency_key] = node
+
+    def note(self, event: Event) -> None:
+        """Take an event."""
+        self._events.append(event)
+
+    def write(self) -> None:
+        """Hand everything to the store."""
+        vectors = [(id, vector) for space in self._vectors.values() for id, vector in space.items()]
+        made = [Embedding(node=id, role=Role.CONTENT, text_hash=self._nodes[id].content_hash, vector=vector) for id, vector in vectors]
+        if self._nodes:
+            self._store.insert(list(self._nodes.values()), made, self._events)
+        elif self._events:
+            self._store.append(self._events)
+        for (_, key), id in self._claims.items():
+            self._store.claim(id, key)
+
+    def by_key(self, offered: Draft) -> Node | None:
+        """Return the node that was written under the draft's idempotency key."""
+        if offered.idempotency_key is None:
+            return None
+        found = self._store.find_key(offered.space, offered.idempotency_key) or self._claims.get((offered.space, offered.idempotency_key))
+        return self._stored(found) or self._keys.get((offered.space, offered.idempotency_key))
+
+    def claim(self, offered: Draft, id: NodeId) -> None:
+        """Let the draft's idempotency key stand for the memory that says it already."""
+        if offered.idempotency_key is not None:
+            self._claims[offered.space, offered.idempotency_key] = id
+
+    def by_text(self, offered: Draft, *, at: datetime) -> Node | None:
+        """Return the live memory with the same text, if what it says held at a time that the offered one covers."""
+        hashed = content_hash(offered.text)
+        ids = self._store.find_hash(offered.space, hashed)
+        stored = self._store.get(ids) if ids else {}
+        known = [*(stored[id] for id in ids if id in stored), *self._texts[offered.space, hashed]]
+        return next((node for node in known if overlap(node, offered, at=at)), None)
+
+    def alike(self, offered: Draft, vector: Vectors, *, at: datetime) -> Match | None:
+        """Return the nearest live memory that says nearly the same, with its cosine."""
+        least = near_threshold(offered, self._settings)
+        for limit in (PROBED, self._settings.near_neighbours):
+            nearest = self._nearest(offered, vector, at, limit)
+            if found := self._accepted([match for match in nearest if match.score >= least], offered):
+                return found
+            if len(nearest) < limit or nearest[-1].score < least:  # no further one can reach the threshold
+                return None
+        return None
+
+    def _nearest(self, offered: Draft, vector: Vectors, at: datetime, limit: int) -> Ranking:
+        where = Filter(space=offered.space, kinds=(Kind.MEMORY,), now=offered.valid_from or at)
+        ours = {id: each for id, each in self._vectors[offered.space].items() if overlap(self._nodes[id], offered, at=at)}
+        cosines = (np.stack(list(ours.values())) @ vector).tolist() if ours else []
+        return ranked([*self._store.dense(vector, where, limit=limit), *map(Match, ours, cosines)])[:limit]
+
+    def _accepted(self, near: list[Match], offered: Draft) -> Match | None:
+        if not near or not self._settings.near_guard:
+            return near[0] if near else None
+        nodes = {**self._store.get([match.id for match in near]), **self._nodes}
+        return next((match for match in near if match.id in nodes and not differ(nodes[match.id].text, offered.text)), None)
+
+    def _stored(self, id: NodeId | None) -> Node | None:
+        return self._nodes.get(id) or self._store.get([id]).get(id) if id else None

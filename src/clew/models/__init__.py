@@ -1,0 +1,19 @@
+"""Embedding models behind the `Embedder` port. Which are there? `load` a spec and see.
+
+arctic-embed-s                the default, pinned in the catalogue and pulled on first use
+hashing, hashing-256          deterministic, needs no model, for tests
+onnx:FOLDER                   a folder with model.onnx, tokenizer.json and clew-model.json
+fastembed:NAME                through the library of that name, an extra of this package
+sentence-transformers:NAME    likewise
+model2vec:NAME                likewise
+ollama:NAME                   a local Ollama server
+openai:NAME                   OpenAI or any server that speaks its protocol
+none                          no model: recall is lexical and says so
+"""
+
+from __future__ import annotations
+
+from clew.models.catalogue import DEFAULT
+from clew.models.loading import load
+
+__all__ = ["DEFAULT", "load"]

@@ -1,0 +1,1 @@
+"""One file for each library or protocol that can embed for us, imported only when its name is used."""

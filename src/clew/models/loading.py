@@ -1,0 +1,75 @@
+"""From a model's spec to an embedder, without loading anything yet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+from clew.errors import InputError
+from clew.models import catalogue
+from clew.models.nearest import nearest
+from clew.ports import Embedder, Progress
+
+NONE = "none"
+HASHING = re.compile(r"hashing(?:-(\d{1,6}))?")
+# Imported on demand: each brings a library or a protocol that most users do not have.
+ADAPTERS = {
+    "fastembed": "clew.models.adapters.fastembed",
+    "sentence-transformers": "clew.models.adapters.sentence_transformers",
+    "model2vec": "clew.models.adapters.model2vec",
+    "ollama": "clew.models.adapters.ollama",
+    "openai": "clew.models.adapters.openai",
+}
+
+
+def load(
+    spec: str, *, auto_pull: bool = True, progress: Progress | None = None, announce: Callable[[str], None] | None = None
+) -> Embedder | None:
+    """Return the embedder a spec names, None for "none"; weights and network wait for the first `embed`."""
+    kind, colon, name = spec.strip().partition(":")
+    if colon:
+        return _adapter(kind, name.strip(), spec)
+    if kind == NONE:
+        return None
+    if hashing := HASHING.fullmatch(kind):
+        from clew.models.hashing import DEFAULT_DIMENSION, HashingEmbedder  # noqa: PLC0415 - only when asked for
+
+        return HashingEmbedder(int(hashing[1] or DEFAULT_DIMENSION))
+    return _from_library(kind, spec, auto_pull=auto_pull, progress=progress, announce=announce)
+
+
+def _adapter(kind: str, name: str, spec: str) -> Embedder:
+    if not name:
+        raise InputError("model", spec, "the name after the colon is missing", f"Write it as {kind}:NAME.")
+    if kind == "onnx":
+        return _folder(Path(name).expanduser())
+    if kind not in ADAPTERS:
+        raise _unknown(spec, kind)
+    embedder: Embedder = import_module(ADAPTERS[kind]).embedder(name)
+    return embedder
+
+
+def _folder(path: Path) -> Embedder:
+    from clew.models import manifest  # noqa: PLC0415 - only when asked for
+    from clew.models.onnx import OnnxEmbedder  # noqa: PLC0415
+
+    return OnnxEmbedder(manifest.read(path), lambda: path)
+
+
+def _from_library(name: str, spec: str, *, auto_pull: bool, progress: Progress | None, announce: Callable[[str], None] | None) -> Embedder:
+    from clew.models import library  # noqa: PLC0415 - only when asked for
+    from clew.models.onnx import OnnxEmbedder  # noqa: PLC0415
+
+    if name not in (known := {listed.card.name: listed.card for listed in library.list_models()}):
+        raise _unknown(spec, name, *known)
+    return OnnxEmbedder(
+        known[name],
+        lambda: library.ensure(name, auto_pull=auto_pull, progress=progress or library.silent, announce=announce or library.silent),
+    )
+
+
+def _unknown(spec: str, name: str, *more: str) -> InputError:
+    known = {*catalogue.names(), *more, NONE, "hashing", "onnx:FOLDER", *(f"{kind}:NAME" for kind in ADAPTERS)}
+    return InputError("model", spec, "no such model", nearest(name, known, see="clew models list"))

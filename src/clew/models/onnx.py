@@ -1,0 +1,124 @@
+"""An embedder that runs a BERT-like ONNX model on the CPU, the same vector for the same text every time.
+
+Dynamic int8 takes its scales from the whole batch: embedded together with other texts, a text gets another
+vector (cosine .997). So each text is run alone, on one thread, and several texts side by side: a session
+is thread-safe and releases the GIL. That costs about the same CPU as batching and makes embedding deterministic.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clew.errors import ModelError
+from clew.models.card import TOKENIZER, WEIGHTS, Card, Pooling
+from clew.models.lazy import Lazy
+from clew.models.vectors import unit
+from clew.models.wordpiece import WordPiece
+from clew.ports import EmbedRole
+from clew.types import Vectors
+
+INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
+QUIET = 3  # onnxruntime's level "error": its warnings are about the graph, which no user can change
+
+
+class OnnxEmbedder:
+    """Embeds with a model in a folder, which is found and loaded on first use."""
+
+    def __init__(self, card: Card, locate: Callable[[], Path], *, workers: int | None = None) -> None:
+        """Take what the model is and a function that returns its folder, which may pull it first."""
+        self._card = card
+        self._workers = workers or available_cores()
+        self._model = Lazy(lambda: _Loaded(card, locate()))
+
+    @property
+    def id(self) -> str:
+        """The name under which vectors are stored: model and hash of the weights."""
+        return self._card.id
+
+    @property
+    def dimension(self) -> int:
+        """The length of every vector."""
+        return self._card.dimension
+
+    @property
+    def max_tokens(self) -> int:
+        """Longer texts are cut to this many tokens."""
+        return self._card.max_tokens
+
+    def embed(self, texts: Sequence[str], *, role: EmbedRole) -> Vectors:
+        """Return one unit vector per text, in order, each independent of the others."""
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        model = self._model()
+        prefix = self._card.query_prefix if role is EmbedRole.QUERY else self._card.passage_prefix
+        tokens = [model.tokenizer.encode(prefix + text, max_tokens=self.max_tokens) for text in texts]
+        return unit(_side_by_side(model.run, tokens, self._workers))
+
+    def count(self, text: str) -> int:
+        """Return how many tokens a text has in this model's vocabulary."""
+        return self._model().tokenizer.count(text)
+
+
+class _Loaded:
+    """A model in memory."""
+
+    def __init__(self, card: Card, folder: Path) -> None:
+        self.tokenizer = WordPiece.from_file(folder / TOKENIZER)
+        self._session = _session(folder / WEIGHTS, card.name)
+        self._inputs = [value.name for value in self._session.get_inputs()]
+        if not set(self._inputs) <= INPUTS:
+            raise ModelError(f"{card.name} wants the inputs {self._inputs}; only models with {sorted(INPUTS)} can be run.")
+        self._pooling, self._dimension, self._name = card.pooling, card.dimension, card.name
+
+    def run(self, tokens: list[int]) -> Vectors:
+        """Return the vector of one text, not yet scaled."""
+        ids = np.array([tokens], dtype=np.int64)
+        # A text that is alone in its batch has no padding: the mask is all ones and one text is all of type zero.
+        known = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        states = np.asarray(self._session.run(None, {name: known[name] for name in self._inputs})[0])
+        if states.ndim != 3 or states.shape[2] != self._dimension:
+            raise ModelError(f"{self._name} gave an output of shape {states.shape}; its card promises {self._dimension} dimensions.")
+        pooled = states[0, 0] if self._pooling is Pooling.CLS else states[0].mean(axis=0)
+        return np.asarray(pooled, dtype=np.float32)
+
+
+def _session(path: Path, name: str) -> Any:
+    import onnxruntime  # type: ignore[import-untyped]  # noqa: PLC0415 - 0.3 s and 40 MB that a lexical recall does not need
+
+    onnxruntime.set_default_logger_severity(QUIET)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = QUIET
+    options.enable_cpu_mem_arena = False  # it would keep the memory of the longest text for good, and saves no time
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's own types differ between versions; all of them mean the file
+        raise ModelError(
+            f"{path.name} of {name} cannot be loaded ({type(error).__name__}). Check it with: clew models verify {name}", path=str(path)
+        ) from error
+
+
+def _side_by_side(run: Callable[[list[int]], Vectors], tokens: Sequence[list[int]], workers: int) -> Vectors:
+    """Run the texts longest first, so that no worker is left with a long one at the end; answer in their order."""
+    if len(tokens) == 1 or workers == 1:
+        return np.stack([run(each) for each in tokens])
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - a single query needs none
+
+    order = sorted(range(len(tokens)), key=lambda at: -len(tokens[at]))
+    # A pool for each call: threads cost microseconds here, and an idle pool would not survive a fork.
+    with ThreadPoolExecutor(min(workers, len(tokens)), thread_name_prefix="clew-embed") as pool:
+        vectors = list(pool.map(lambda at: run(tokens[at]), order))
+    result: Any = np.empty((len(tokens), len(vectors[0])), dtype=np.float32)
+    result[order] = vectors
+    return np.asarray(result, dtype=np.float32)
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

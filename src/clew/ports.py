@@ -1,0 +1,171 @@
+"""What Clew asks of the world, as small Protocols.
+
+`clew.testing` holds the conformance suite of the store: an implementation is done when it passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from clew.types import Edge, Embedding, Event, Filter, Node, NodeId, Ranking, Role, Signals, Vectors
+
+Clock: TypeAlias = Callable[[], datetime]
+Progress: TypeAlias = Callable[[str, int, int | None], None]
+"""Called with what is being done, how much is done, and how much there is (None: unknown)."""
+
+
+class EmbedRole(StrEnum):
+    """Which side of a search a text stands on; many models embed the two differently."""
+
+    QUERY = "query"
+    PASSAGE = "passage"
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors. Made cheaply; loads its weights on first use."""
+
+    @property
+    def id(self) -> str:
+        """A stable name of model and processing: vectors of different ids are never compared."""
+
+    @property
+    def dimension(self) -> int:
+        """The length of every vector; may load the model or ask the server to find out."""
+
+    @property
+    def max_tokens(self) -> int:
+        """Longer texts are cut to this many tokens."""
+
+    def embed(self, texts: Sequence[str], *, role: EmbedRole) -> Vectors:
+        """Return one float32 unit vector per text, in order; shape `(0, dimension)` for no text."""
+
+
+class Sort(StrEnum):
+    """How a direct list is ordered."""
+
+    RECENT = "recent"
+    IMPORTANT = "important"
+    POPULAR = "popular"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """The model whose vectors a store holds."""
+
+    id: str
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something `verify` found wrong, and what mends it."""
+
+    check: str
+    detail: str
+    way_out: str
+
+
+class Store(Protocol):
+    """Keeps nodes, events, edges and vectors, and finds nodes by words and by vectors.
+
+    Durability: when the outermost `transaction` returns, everything written in it survives the
+    death of the process at any later point; when it raises, nothing of it remains. A write method
+    called outside a transaction is a transaction of its own. Every search sees all writes that were
+    acknowledged before it began, also another process's.
+    """
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Take the write lock; commit on leaving, roll back on an exception. Nests."""
+
+    def insert(self, nodes: Sequence[Node], embeddings: Sequence[Embedding] = (), events: Sequence[Event] = ()) -> None:
+        """Add new nodes, searchable at once, with vectors of the store's model, and append events."""
+
+    def update(self, id: NodeId, **changes: Any) -> None:
+        """Set fields of a node by name; derived indexes follow in the same transaction."""
+
+    def delete(self, ids: Sequence[NodeId]) -> int:
+        """Remove nodes with their vectors, edges, words and earlier events; return how many there were."""
+
+    def get(self, ids: Sequence[NodeId]) -> dict[NodeId, Node]:
+        """Return the nodes that exist, by id."""
+
+    def signals(self, ids: Sequence[NodeId]) -> dict[NodeId, Signals]:
+        """Return what a score asks of the nodes that exist, by id."""
+
+    def find_hash(self, space: str, content_hash: str) -> tuple[NodeId, ...]:
+        """Return the live memories of the space with this content hash, oldest first."""
+
+    def find_key(self, space: str, key: str) -> NodeId | None:
+        """Return the node of the space that was written under this idempotency key, or that claimed it."""
+
+    def claim(self, id: NodeId, key: str) -> None:
+        """Let a further idempotency key of the node's space stand for it; a key that is taken stays as it is."""
+
+    def listing(self, where: Filter, *, sort: Sort, limit: int, min_importance: float = 0.0, min_accesses: int = 0) -> tuple[Node, ...]:
+        """Return nodes in the order of `sort`, best first, ties by id."""
+
+    def sparse(self, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
+        """Return the nodes that hold any of the analysed terms, by BM25."""
+
+    def dense(self, vector: Vectors, where: Filter, *, limit: int, role: Role = Role.CONTENT) -> Ranking:
+        """Return the nodes nearest to a unit vector, by cosine."""
+
+    def cosines(self, vector: Vectors, ids: Sequence[NodeId], *, role: Role = Role.CONTENT) -> dict[NodeId, float]:
+        """Return the exact cosine of each named node that has a vector."""
+
+    def append(self, events: Sequence[Event]) -> None:
+        """Write events to the end of the log."""
+
+    def events(self, node: NodeId) -> tuple[Event, ...]:
+        """Return what happened to a node, oldest first."""
+
+    def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
+        """Count one access for each node not counted within the interval; return how many were."""
+
+    def link(self, edges: Sequence[Edge]) -> None:
+        """Add edges; an edge with the same source, target and kind is replaced."""
+
+    def edges(self, ids: Sequence[NodeId]) -> tuple[Edge, ...]:
+        """Return every edge that starts or ends at one of the nodes."""
+
+    def model(self) -> ModelInfo | None:
+        """Return the model whose vectors are searched; None before the first."""
+
+    def activate(self, model: ModelInfo) -> None:
+        """Make this the searched model and drop the vectors of every other."""
+
+    def put(self, embeddings: Sequence[Embedding], model: ModelInfo) -> None:
+        """Write vectors of a model, which need not be the active one; replaces per node and role."""
+
+    def embeddings(self, ids: Sequence[NodeId]) -> tuple[Embedding, ...]:
+        """Return the vectors of the active model that the nodes have, by node and role."""
+
+    def unembedded(self, model_id: str, *, limit: int) -> tuple[Node, ...]:
+        """Return live nodes without a content vector of this model, or with a stale one, by id."""
+
+    def nodes(self, space: str | None = None) -> Iterator[Node]:
+        """Yield every node, expired ones too, in the order of ids."""
+
+    def stats(self) -> Mapping[str, Any]:
+        """Return counts and sizes for people and monitors."""
+
+    def verify(self) -> tuple[Problem, ...]:
+        """Check everything derived against the truth; an empty answer means sound."""
+
+    def repair(self) -> None:
+        """Rebuild everything derived from the truth."""
+
+    def compact(self) -> None:
+        """Give back space and merge indexes; nothing searchable changes."""
+
+    def backup(self, path: Path) -> None:
+        """Write a consistent copy that opens as a store, while others read and write."""
+
+    def close(self) -> None:
+        """Release files; further calls are errors, closing again is not."""

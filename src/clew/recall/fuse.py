@@ -1,0 +1,87 @@
+"""How do the channels become one order?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from clew.recall.state import DENSE, SPARSE, Hit, Place, Recall
+from clew.types import NodeId, Ranking
+
+Places = dict[NodeId, dict[str, Place]]
+
+
+def rrf(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], k: float) -> Places:
+    """Place hits by weighted reciprocal rank, Σ w/(k + rank), scaled so that first everywhere is 1.
+
+    Cormack, Clarke and Büttcher, SIGIR 2009; the scale (k + 1)/Σ w changes no order.
+
+    >>> from clew.types import Match
+    >>> channels = {"dense": (Match("a", .9), Match("b", .8)), "sparse": (Match("b", 7.),)}
+    >>> places = rrf(channels, weights={"dense": .7, "sparse": .3}, k=60)
+    >>> round(relevance(places["b"]), 4), round(relevance(places["a"]), 4)
+    (0.9887, 0.7)
+    """
+    total = sum(weights[name] for name in channels) or 1.0
+    places: Places = {}
+    for name in sorted(channels):  # fixed order: float sums must not depend on dict order
+        for rank, match in enumerate(channels[name], start=1):
+            share = Place(rank=rank, score=match.score, normalised=(k + 1) / (k + rank), weight=weights[name] / total)
+            places.setdefault(match.id, {})[name] = share
+    return places
+
+
+def convex(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], lows: Mapping[str, float]) -> Places:
+    """Place hits by a convex combination of scores, each brought to 0–1 between its channel's low and best.
+
+    Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", TOIS 2023. The low is
+    what a memory outside the list scores at most, so being absent and being last weigh the same.
+
+    >>> from clew.types import Match
+    >>> channels = {"dense": (Match("a", .9), Match("b", .6)), "sparse": (Match("b", 7.),)}
+    >>> places = convex(channels, weights={"dense": .6, "sparse": .4}, lows={"dense": .3, "sparse": 0.})
+    >>> round(relevance(places["a"]), 9), round(relevance(places["b"]), 9)
+    (0.6, 0.7)
+    """
+    total = sum(weights[name] for name in channels) or 1.0
+    places: Places = {}
+    for name in sorted(channels):
+        low, high = lows[name], max((match.score for match in channels[name]), default=0.0)
+        for rank, match in enumerate(channels[name], start=1):
+            share = Place(rank=rank, score=match.score, normalised=_between(match.score, low, high), weight=weights[name] / total)
+            places.setdefault(match.id, {})[name] = share
+    return places
+
+
+def _between(score: float, low: float, high: float) -> float:
+    """Return where a score lies between low and high, from 0 to 1; all alike are all best.
+
+    >>> _between(0.5, 0.25, 0.75), _between(3.0, 3.0, 3.0)
+    (0.5, 1.0)
+    """
+    return 1.0 if high <= low else min(1.0, max(0.0, (score - low) / (high - low)))
+
+
+def relevance(places: Mapping[str, Place]) -> float:
+    """Return the fused relevance of a hit, between 0 and 1: the sum of its channels' shares."""
+    return sum(places[name].contribution for name in sorted(places))
+
+
+@dataclass(frozen=True, slots=True)
+class Fuse:
+    """Collapse the channels into one list of hits with a relevance each."""
+
+    method: str
+    dense_weight: float
+    sparse_weight: float
+    rrf_k: float
+
+    def __call__(self, recall: Recall) -> Recall:
+        """Set the hits."""
+        weights = {DENSE: self.dense_weight, SPARSE: self.sparse_weight}
+        if self.method == "rrf":
+            places = rrf(recall.channels, weights=weights, k=self.rrf_k)
+        else:
+            places = convex(recall.channels, weights=weights, lows=recall.lows)
+        hits = (Hit(id=id, score=relevance(found), channels=found) for id, found in places.items())
+        return replace(recall, hits=tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))))

@@ -1,0 +1,196 @@
+"""The settings, by section, with their defaults: the numbers are the mission's unless a comment says otherwise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from clew.settings.spec import Weights, setting
+
+ANY_COUNT = (0, math.inf)
+POSITIVE = (1, math.inf)
+UNIT = (0.0, 1.0)
+COSINE = (-1.0, 1.0)
+
+
+class Section:
+    """Compares and shows by value. Written once: generated for each of the ten classes it costs 3 ms at every start."""
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether all values are equal."""
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]  # mappings inside: `config_hash` is the identity
+
+    def __repr__(self) -> str:
+        """Show the values as the call that makes them."""
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class StoreSettings(Section):
+    """Where memories are kept, and how safely."""
+
+    path: str = setting("~/.local/share/clew/memory.clew", "The store file; CLEW_STORE is the short form.")
+    synchronous: str = setting(
+        "FULL", "FULL: an acknowledged write survives a power cut; NORMAL: a killed process only.", choices=("FULL", "NORMAL")
+    )
+    busy_timeout_seconds: float = setting(30.0, "How long a writer waits for another process.", within=(0, 3600))
+    space: str = setting("default", "The space (tenant) used when none is named; CLEW_SPACE is the short form.")
+
+    @property
+    def file(self) -> Path:
+        """The store file with `~` expanded."""
+        return Path(self.path).expanduser()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class MemorySettings(Section):
+    """What a memory may be (V1, V2)."""
+
+    categories: tuple[str, ...] = setting(
+        (
+            "fact",
+            "observation",
+            "action",
+            "plan",
+            "decision",
+            "preference",
+            "procedure",
+            "event",
+            "insight",
+            "feedback",
+            "question",
+            "note",
+        ),
+        "The categories a memory may have; a list here replaces the default.",
+    )
+    default_category: str = setting("observation", "The category of a memory that names none.")
+    triggers: tuple[str, ...] = setting(
+        ("problem-solution", "learning-failure", "feedback", "observation", "decision", "instruction", "correction"),
+        "What may have caused a memory to be written; a list here replaces the default.",
+    )
+    default_importance: float = setting(0.5, "The importance of a memory that names none.", within=UNIT)
+    min_characters: int = setting(12, "A shorter text is rejected (too_short).", within=POSITIVE)
+    max_characters: int = setting(4000, "A longer text is rejected (too_long).", within=POSITIVE)
+    max_keywords: int = setting(10, "How many keywords are kept with a memory.", within=(0, 1000))
+    max_title_characters: int = setting(200, "The longest title.", within=POSITIVE)
+    max_tags: int = setting(32, "The most tags a memory may have.", within=ANY_COUNT)
+    max_metadata_bytes: int = setting(16384, "The largest metadata of a memory, as JSON.", within=(2, math.inf))
+    batch_size: int = setting(256, "How many memories one transaction of a batch writes.", within=(1, 10_000))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class DuplicateSettings(Section):
+    """When a text counts as one we already have (V3, V4)."""
+
+    exact: bool = setting(True, "Reinforce the memory with the same normalised text instead of adding a second.")
+    near: bool = setting(True, "Reinforce a memory that says nearly the same instead of adding a second.")
+    near_threshold: float = setting(0.92, "The cosine from which two memories say nearly the same.", within=UNIT)
+    near_neighbours: int = setting(50, "How many nearest live memories are compared.", within=(1, 1000))
+    near_guard: bool = setting(True, "Keep both when numbers, negations or names differ, however alike the texts are.")
+    near_threshold_by_category: Mapping[str, float] = setting({}, "The near_threshold of single categories.", within=UNIT)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SubstanceSettings(Section):
+    """Which texts hold nothing worth recalling (V5)."""
+
+    enabled: bool = setting(True, "Reject texts without substance.")
+    min_telling_words: int = setting(
+        1, "The fewest different words that tell something: no stop words, chatter or light verbs.", within=(0, 100)
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ModelSettings(Section):
+    """Which model makes the vectors."""
+
+    embedder: str = setting("arctic-embed-s", "The embedding model, by its name in `clew models list`.")
+    auto_pull: bool = setting(True, "Fetch the model when it is first wanted; CLEW_OFFLINE=1 forbids it too.")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RecallSettings(Section):
+    """How candidates are found and fused (U7)."""
+
+    k: int = setting(10, "How many hits a recall returns.", within=(1, 1000))
+    recipe: str = setting("balanced", "The list of stages a recall runs.", choices=("fast", "balanced", "thorough", "lexical", "dense"))
+    preset: str = setting("semantic", "The weights of the score: a name of score.presets.")
+    candidates: int = setting(100, "How many candidates each channel brings.", within=(1, 10_000))
+    dense_floor: float = setting(0.3, "A lower cosine is no dense candidate.", within=COSINE)
+    fusion: str = setting("convex", "How channels are fused: normalised scores, or reciprocal ranks.", choices=("convex", "rrf"))
+    rrf_k: int = setting(60, "The k of reciprocal-rank fusion: score = sum of weight / (k + rank).", within=ANY_COUNT)
+    rrf_dense_weight: float = setting(0.7, "The weight of the dense channel in rank fusion.", within=UNIT)
+    rrf_sparse_weight: float = setting(0.3, "The weight of the sparse channel in rank fusion.", within=UNIT)
+    # Best on the dev parts of LoCoMo and SciFact together (benchmarks/results).
+    convex_dense_weight: float = setting(
+        0.5, "The weight of the dense channel in convex fusion; the sparse one gets the rest.", within=UNIT
+    )
+    min_similarity: float = setting(0.0, "A hit with a lower similarity is not returned.", within=COSINE)
+    budget_tokens: int = setting(0, "The most tokens a recall returns; 0 is no limit.", within=ANY_COUNT)
+    max_query_characters: int = setting(20_000, "The longest question.", within=POSITIVE)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ScoreSettings(Section):
+    """How a hit's score is composed (M1, M2)."""
+
+    recency_rate_per_day: float = setting(0.1, "The rate r in recency = e^(-r * age in days).", within=(0, 100))
+    access_divisor: float = setting(5.0, "The divisor d in access = min(1, ln(1 + n) / d).", within=(0.001, 1000))
+    presets: Mapping[str, Weights] = setting(
+        {
+            "balanced": Weights(0.5, 0.2, 0.2, 0.1),
+            "semantic": Weights(0.8, 0.1, 0.1, 0.0),
+            "recent": Weights(0.3, 0.5, 0.1, 0.1),
+            "important": Weights(0.3, 0.1, 0.5, 0.1),
+            "popular": Weights(0.3, 0.1, 0.1, 0.5),
+        },
+        "Named weights of the score; a preset named here is added to the others or replaces its namesake.",
+        within=UNIT,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class AccessSettings(Section):
+    """How returned hits are counted (M5)."""
+
+    track: bool = setting(True, "Count the memories a recall returns.")
+    min_interval_seconds: float = setting(3600.0, "A memory is counted at most once in this time.", within=ANY_COUNT)
+    flush_seconds: float = setting(2.0, "How long a counted access may wait before it is written.", within=(0, 3600))
+    batch: int = setting(64, "How many waiting accesses are written at once.", within=POSITIVE)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ListSettings(Section):
+    """What the direct lists show (M4)."""
+
+    important_min: float = setting(0.7, "The least importance in the list of important memories.", within=UNIT)
+    popular_min: int = setting(5, "The fewest accesses in the list of popular memories.", within=ANY_COUNT)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Settings(Section):
+    """All settings. `load` checks them; made by hand they are taken as they are."""
+
+    store: StoreSettings = field(default_factory=StoreSettings)
+    memory: MemorySettings = field(default_factory=MemorySettings)
+    duplicates: DuplicateSettings = field(default_factory=DuplicateSettings)
+    substance: SubstanceSettings = field(default_factory=SubstanceSettings)
+    model: ModelSettings = field(default_factory=ModelSettings)
+    recall: RecallSettings = field(default_factory=RecallSettings)
+    score: ScoreSettings = field(default_factory=ScoreSettings)
+    access: AccessSettings = field(default_factory=AccessSettings)
+    lists: ListSettings = field(default_factory=ListSettings)
+
+
+def declared() -> Iterator[tuple[str, Field[Any], Any]]:
+    """Yield the dotted key, the declaration and the default of every setting, in order."""
+    defaults = Settings()
+    for section in fields(defaults):
+        values = getattr(defaults, section.name)
+        for each in fields(values):
+            yield f"{section.name}.{each.name}", each, getattr(values, each.name)

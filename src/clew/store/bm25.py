@@ -1,0 +1,64 @@
+"""The BM25 that every store computes, term for term what SQLite's FTS5 does.
+
+Source: sqlite.org/fts5.html#the_bm25_function and `fts5Bm25Function` in fts5_aux.c; the sign is turned,
+so that higher is better. The columns are title, text and a facet column that names the row's space:
+the facet adds nothing to a score but its one token counts in a row's length.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+K1 = 1.2  # fixed inside FTS5: how soon further occurrences stop counting
+B = 0.75  # fixed inside FTS5: how much long rows are held back
+IDF_FLOOR = 1e-6  # fixed inside FTS5: a word in more than half of the rows still finds them
+TITLE_WEIGHT = 1.0
+TEXT_WEIGHT = 1.0
+FACET_TOKENS = 1  # the space token that the facet column of every row holds
+
+
+def idf(rows: int, holding: int) -> float:
+    """Return how telling a term is that `holding` of all `rows` hold: ln((N − n + 0.5) / (n + 0.5)), floored.
+
+    >>> round(idf(1000, 1), 3), idf(10, 9)
+    (6.502, 1e-06)
+    """
+    telling = math.log((rows - holding + 0.5) / (holding + 0.5))
+    return telling if telling > 0 else IDF_FLOOR
+
+
+def frequency(in_title: int, in_text: int) -> float:
+    """Return the weighted number of occurrences of a term in a row.
+
+    >>> frequency(1, 2)
+    3.0
+    """
+    return TITLE_WEIGHT * in_title + TEXT_WEIGHT * in_text
+
+
+def length(title_terms: int, text_terms: int) -> int:
+    """Return the length of a row in tokens of all columns, the facet's included.
+
+    >>> length(2, 7)
+    10
+    """
+    return title_terms + text_terms + FACET_TOKENS
+
+
+def saturation(frequency: float, length: float, mean_length: float) -> float:
+    """Return what an occurrence counts in a row of this length: f·(k1+1) / (f + k1·(1 − b + b·D/avgD)).
+
+    >>> saturation(1.0, 10, 10), saturation(0.0, 10, 10)
+    (1.0, 0.0)
+    """
+    return frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * length / mean_length))
+
+
+def bm25(parts: Iterable[tuple[float, float]], *, length: float, mean_length: float) -> float:
+    """Return the score of a row from the (idf, frequency) of each query term.
+
+    >>> bm25([(2.0, 1.0), (3.0, 0.0)], length=10, mean_length=10)
+    2.0
+    """
+    return sum(telling * saturation(occurrences, length, mean_length) for telling, occurrences in parts)

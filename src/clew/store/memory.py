@@ -1,0 +1,410 @@
+"""A store in this process's memory: brute force, obviously right, gone when the process ends.
+
+It is the oracle that the other stores are compared with, and good for tests and throw-away sessions.
+Nothing is indexed: every search looks at every node.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clew.errors import InputError, ModelMismatchError, NotFoundError, StoreError
+from clew.ports import ModelInfo, Problem, Sort
+from clew.store import bm25
+from clew.store.filters import passes
+from clew.store.vectors import Halves, as_unit, exact_cosines
+from clew.types import Edge, Embedding, Event, EventKind, Filter, Kind, Match, Node, NodeId, Ranking, Role, Signals, Vectors, ranked
+from clew.words import terms as terms_of
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# A node stays in its space, and its accesses are counted by `touch` alone.
+_CHANGEABLE = frozenset(item.name for item in fields(Node)) - {"id", "space", "accesses"}
+
+# Subtracting from the epoch turns "latest first" into an ascending key without losing microseconds to floats.
+_ORDERS: Mapping[Sort, Callable[[Node], tuple[Any, ...]]] = {
+    Sort.RECENT: lambda node: (_EPOCH - node.t_valid, node.id),
+    Sort.IMPORTANT: lambda node: (-node.importance, _EPOCH - node.t_valid, node.id),
+    Sort.POPULAR: lambda node: (-node.accesses, _EPOCH - node.t_valid, node.id),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A node with its words counted."""
+
+    node: Node
+    title: Counter[str]
+    text: Counter[str]
+
+    @classmethod
+    def of(cls, node: Node) -> _Row:
+        return cls(_own(node), Counter(terms_of(node.title)), Counter(terms_of(node.text)))
+
+    def frequency(self, term: str) -> float:
+        return bm25.frequency(self.title[term], self.text[term])
+
+    @property
+    def length(self) -> int:
+        return bm25.length(self.title.total(), self.text.total())
+
+
+@dataclass(frozen=True, slots=True)
+class _Vector:
+    text_hash: str
+    halves: Halves
+
+
+@dataclass(slots=True)
+class _State:
+    """Everything the store holds; the values inside are never changed, so a shallow copy is a snapshot."""
+
+    rows: dict[NodeId, _Row] = field(default_factory=dict)
+    vectors: dict[tuple[str, Role, NodeId], _Vector] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    edges: dict[tuple[NodeId, NodeId, str], Edge] = field(default_factory=dict)
+    touched: dict[NodeId, datetime] = field(default_factory=dict)
+    claims: dict[tuple[str, str], NodeId] = field(default_factory=dict)
+    model: ModelInfo | None = None
+
+    def copy(self) -> _State:
+        return _State(
+            self.rows.copy(),
+            self.vectors.copy(),
+            self.events.copy(),
+            self.edges.copy(),
+            self.touched.copy(),
+            self.claims.copy(),
+            self.model,
+        )
+
+
+class MemoryStore:
+    """The `Store` port without a file; see `clew.ports.Store` for what each method promises."""
+
+    def __init__(self) -> None:
+        """Open an empty store."""
+        self._lock = threading.RLock()
+        self._state = _State()
+        self._closed = False
+
+    @contextmanager
+    def _reading(self) -> Iterator[_State]:
+        with self._lock:
+            if self._closed:
+                raise StoreError("This store was closed. Open it again before using it.")
+            yield self._state
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Keep other threads out; on an exception everything is as it was before. Nests."""
+        with self._reading() as state:
+            before = state.copy()
+            try:
+                yield
+            except BaseException:
+                self._state = before
+                raise
+
+    @contextmanager
+    def _writing(self) -> Iterator[_State]:
+        with self.transaction():
+            yield self._state
+
+    def insert(self, nodes: Sequence[Node], embeddings: Sequence[Embedding] = (), events: Sequence[Event] = ()) -> None:
+        """Add new nodes, with vectors of the active model, and append events."""
+        with self._writing() as state:
+            for node in nodes:
+                if node.id in state.rows:
+                    raise StoreError(f"The store holds a node {node.id!r} already. Use update to change it.", id=node.id)
+                _keep(state, node)
+            if embeddings and state.model is None:
+                raise ModelMismatchError("The store has no embedding model yet. Activate one before vectors are written.")
+            if state.model is not None:
+                _write(state, embeddings, state.model)
+            self.append(events)
+
+    def update(self, id: NodeId, **changes: Any) -> None:
+        """Set fields of a node by name."""
+        if unknown := sorted(changes.keys() - _CHANGEABLE):
+            raise InputError("changes", unknown[0], "is not a field that can be set", f"Use one of {', '.join(sorted(_CHANGEABLE))}.")
+        with self._writing() as state:
+            _keep(state, replace(_existing(state, id), **changes))
+
+    def delete(self, ids: Sequence[NodeId]) -> int:
+        """Remove nodes with their vectors, edges and earlier events."""
+        with self._writing() as state:
+            gone = set(ids) & state.rows.keys()
+            state.rows = {key: row for key, row in state.rows.items() if key not in gone}
+            state.vectors = {key: vector for key, vector in state.vectors.items() if key[2] not in gone}
+            state.edges = {key: edge for key, edge in state.edges.items() if not {edge.source, edge.target} & gone}
+            state.events = [event for event in state.events if event.node not in gone]
+            state.touched = {key: at for key, at in state.touched.items() if key not in gone}
+            state.claims = {key: id for key, id in state.claims.items() if id not in gone}
+            return len(gone)
+
+    def get(self, ids: Sequence[NodeId]) -> dict[NodeId, Node]:
+        """Return the nodes that exist, by id."""
+        with self._reading() as state:
+            return {key: _own(state.rows[key].node) for key in ids if key in state.rows}
+
+    def signals(self, ids: Sequence[NodeId]) -> dict[NodeId, Signals]:
+        """Return what a score asks of the nodes that exist, by id."""
+        return {id: Signals(node.t_valid, node.importance, node.accesses) for id, node in self.get(ids).items()}
+
+    def find_hash(self, space: str, content_hash: str) -> tuple[NodeId, ...]:
+        """Return the live memories of the space with this content hash, oldest first."""
+        with self._reading() as state:
+            same = [row.node for row in state.rows.values() if (row.node.space, row.node.content_hash) == (space, content_hash)]
+        return tuple(node.id for node in sorted(same, key=_age) if node.kind == Kind.MEMORY and _live(node))
+
+    def find_key(self, space: str, key: str) -> NodeId | None:
+        """Return the node of the space that was written under this idempotency key, or that claimed it."""
+        with self._reading() as state:
+            own = (row.node.id for row in state.rows.values() if (row.node.space, row.node.idempotency_key) == (space, key))
+            return next(own, None) or state.claims.get((space, key))
+
+    def claim(self, id: NodeId, key: str) -> None:
+        """Let a further idempotency key of the node's space stand for it; a key that is taken stays as it is."""
+        with self._writing() as state:
+            if id in state.rows:
+                state.claims.setdefault((state.rows[id].node.space, key), id)
+
+    def listing(self, where: Filter, *, sort: Sort, limit: int, min_importance: float = 0.0, min_accesses: int = 0) -> tuple[Node, ...]:
+        """Return nodes in the order of `sort`, best first, ties by id."""
+        with self._reading() as state:
+            seen = (row.node for row in _visible(state, where))
+            found = [node for node in seen if node.importance >= min_importance and node.accesses >= min_accesses]
+            return tuple(_own(node) for node in sorted(found, key=_ORDERS[sort])[: max(limit, 0)])
+
+    def sparse(self, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
+        """Return the nodes that hold any of the terms, by BM25 over all nodes of the store."""
+        with self._reading() as state:
+            rows = state.rows.values()
+            telling = {term: bm25.idf(len(rows), sum(row.frequency(term) > 0 for row in rows)) for term in terms}
+            mean_length = sum(row.length for row in rows) / max(len(rows), 1)
+            matches = (Match(row.node.id, _score(row, telling, mean_length)) for row in _visible(state, where))
+            return ranked(match for match in matches if match.score > 0)[: max(limit, 0)]
+
+    def dense(self, vector: Vectors, where: Filter, *, limit: int, role: Role = Role.CONTENT) -> Ranking:
+        """Return the nodes nearest to a unit vector, by cosine."""
+        with self._reading() as state:
+            found = _cosines(state, vector, (row.node.id for row in _visible(state, where)), role)
+            return ranked(map(Match, found.keys(), found.values()))[: max(limit, 0)]
+
+    def cosines(self, vector: Vectors, ids: Sequence[NodeId], *, role: Role = Role.CONTENT) -> dict[NodeId, float]:
+        """Return the exact cosine of each named node that has a vector."""
+        with self._reading() as state:
+            return _cosines(state, vector, ids, role)
+
+    def append(self, events: Sequence[Event]) -> None:
+        """Write events to the end of the log."""
+        with self._writing() as state:
+            state.events += [replace(event, detail=_plain_json("detail", event.detail)) for event in events]
+
+    def events(self, node: NodeId) -> tuple[Event, ...]:
+        """Return what happened to a node, oldest first; also of one that was forgotten."""
+        with self._reading() as state:
+            return tuple(event for event in state.events if event.node == node)
+
+    def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
+        """Count and log one access for each node not counted within the interval."""
+        with self._writing() as state:
+            due = [key for key in dict.fromkeys(ids) if key in state.rows and _due(state.touched.get(key), at, min_interval_seconds)]
+            for key in due:
+                row = state.rows[key]
+                state.rows[key] = replace(row, node=replace(row.node, accesses=row.node.accesses + 1))
+                state.touched[key] = at
+                state.events.append(Event(node=key, kind=EventKind.ACCESS, at=at))
+            return len(due)
+
+    def link(self, edges: Sequence[Edge]) -> None:
+        """Add edges; one with the same source, target and kind is replaced."""
+        with self._writing() as state:
+            for edge in edges:
+                _existing(state, edge.source)
+                _existing(state, edge.target)
+                state.edges[edge.source, edge.target, edge.kind] = edge
+
+    def edges(self, ids: Sequence[NodeId]) -> tuple[Edge, ...]:
+        """Return every edge that starts or ends at one of the nodes."""
+        with self._reading() as state:
+            return tuple(edge for _, edge in sorted(state.edges.items()) if {edge.source, edge.target} & set(ids))
+
+    def model(self) -> ModelInfo | None:
+        """Return the model whose vectors are searched; None before the first."""
+        with self._reading() as state:
+            return state.model
+
+    def activate(self, model: ModelInfo) -> None:
+        """Make this the searched model and drop the vectors of every other."""
+        with self._writing() as state:
+            _check_same_dimension(state, model)
+            state.model = model
+            state.vectors = {key: vector for key, vector in state.vectors.items() if key[0] == model.id}
+
+    def put(self, embeddings: Sequence[Embedding], model: ModelInfo) -> None:
+        """Write vectors of a model, active or not."""
+        with self._writing() as state:
+            _check_same_dimension(state, model)
+            _write(state, embeddings, model)
+
+    def embeddings(self, ids: Sequence[NodeId]) -> tuple[Embedding, ...]:
+        """Return the vectors of the active model that the nodes have, by node and role."""
+        with self._reading() as state:
+            return tuple(
+                Embedding(node=node, role=role, text_hash=vector.text_hash, vector=vector.halves.astype(np.float32))
+                for (model, role, node), vector in sorted(state.vectors.items(), key=lambda item: (item[0][2], item[0][1]))
+                if node in set(ids) and state.model is not None and model == state.model.id
+            )
+
+    def unembedded(self, model_id: str, *, limit: int) -> tuple[Node, ...]:
+        """Return live nodes without a content vector of this model, or with a stale one, by id."""
+        with self._reading() as state:
+            return tuple(_own(node) for node in sorted(_unembedded(state, model_id), key=lambda node: node.id)[: max(limit, 0)])
+
+    def nodes(self, space: str | None = None) -> Iterator[Node]:
+        """Yield every node as of this call, expired ones too, in the order of ids."""
+        with self._reading() as state:
+            found = sorted((row.node for row in state.rows.values() if space in (None, row.node.space)), key=lambda node: node.id)
+        return map(_own, found)
+
+    def stats(self) -> Mapping[str, Any]:
+        """Return counts for people and monitors."""
+        with self._reading() as state:
+            nodes = [row.node for row in state.rows.values()]
+            return {
+                "nodes": len(nodes),
+                "live": sum(map(_live, nodes)),
+                "expired": sum(node.t_expired is not None for node in nodes),
+                "archived": sum(node.archived for node in nodes),
+                "by_kind": _counts(str(node.kind) for node in nodes),
+                "by_category": _counts(node.category for node in nodes),
+                "by_space": _counts(node.space for node in nodes),
+                "events": len(state.events),
+                "edges": len(state.edges),
+                "vectors": sum(model == (state.model and state.model.id) for model, _, _ in state.vectors),
+                "unembedded": len(_unembedded(state, state.model.id if state.model else "")),
+                "model": state.model.id if state.model else None,
+                "dimension": state.model.dimension if state.model else None,
+            }
+
+    def verify(self) -> tuple[Problem, ...]:
+        """Return no problem: nothing here is derived."""
+        with self._reading():
+            return ()
+
+    def repair(self) -> None:
+        """Do nothing: nothing here is derived."""
+        with self._reading():
+            return
+
+    def compact(self) -> None:
+        """Do nothing: there is no space to give back."""
+        with self._reading():
+            return
+
+    def backup(self, path: Path) -> None:
+        """Refuse: there is no file to copy."""
+        raise StoreError("A store in memory cannot be backed up to a file. Export it, or open a store on a path.", path=str(path))
+
+    def close(self) -> None:
+        """Forget everything; closing again is no error."""
+        with self._lock:
+            self._closed = True
+            self._state = _State()
+
+
+def _live(node: Node) -> bool:
+    return node.t_expired is None and not node.archived
+
+
+def _due(last: datetime | None, at: datetime, min_interval_seconds: float) -> bool:
+    return last is None or (at - last).total_seconds() >= min_interval_seconds
+
+
+def _counts(names: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(names).items()))
+
+
+def _age(node: Node) -> tuple[datetime, NodeId]:
+    return node.t_created, node.id
+
+
+def _visible(state: _State, where: Filter) -> Iterator[_Row]:
+    return (row for row in state.rows.values() if passes(row.node, where))
+
+
+def _existing(state: _State, id: NodeId) -> Node:
+    if id not in state.rows:
+        raise NotFoundError(f"There is no node {id!r}. List the nodes to see which there are.", id=id)
+    return state.rows[id].node
+
+
+def _keep(state: _State, node: Node) -> None:
+    """Write the node; an idempotency key names at most one node of a space."""
+    others = (row.node for row in state.rows.values() if node.idempotency_key is not None and row.node.id != node.id)
+    if any((other.space, other.idempotency_key) == (node.space, node.idempotency_key) for other in others):
+        raise StoreError(
+            f"The space {node.space!r} holds a node under the key {node.idempotency_key!r} already. Find it with find_key.",
+            key=node.idempotency_key,
+        )
+    state.rows[node.id] = _Row.of(node)
+
+
+def _own(node: Node) -> Node:
+    """Part the node from the caller's metadata, so that neither side can change the other's."""
+    return replace(node, metadata=_plain_json("metadata", node.metadata)) if node.metadata else node
+
+
+def _plain_json(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return dict(json.loads(json.dumps(dict(value), allow_nan=False)))
+    except (TypeError, ValueError) as error:
+        raise InputError(name, value, f"is not JSON: {error}", "Use strings, numbers, truth values, lists and objects.") from error
+
+
+def _score(row: _Row, telling: Mapping[str, float], mean_length: float) -> float:
+    parts = ((telling[term], row.frequency(term)) for term in telling)
+    return bm25.bm25(parts, length=row.length, mean_length=mean_length)
+
+
+def _cosines(state: _State, vector: Vectors, ids: Iterable[NodeId], role: Role) -> dict[NodeId, float]:
+    if state.model is None:
+        return {}
+    query = as_unit(vector, state.model.dimension)
+    found = {node: state.vectors[key].halves for node in ids if (key := (state.model.id, role, node)) in state.vectors}
+    return dict(zip(found, exact_cosines(np.stack(list(found.values())), query).tolist(), strict=True)) if found else {}
+
+
+def _write(state: _State, embeddings: Sequence[Embedding], model: ModelInfo) -> None:
+    for embedding in embeddings:
+        if embedding.node not in state.rows:
+            continue  # forgotten while it was being embedded
+        halves = as_unit(embedding.vector, model.dimension).astype(np.float16)
+        state.vectors[model.id, embedding.role, embedding.node] = _Vector(embedding.text_hash, halves)
+
+
+def _check_same_dimension(state: _State, model: ModelInfo) -> None:
+    if state.model is not None and state.model.id == model.id and state.model.dimension != model.dimension:
+        raise ModelMismatchError(
+            f"The store's vectors of {model.id} have {state.model.dimension} numbers, not {model.dimension}. Use another model id.",
+            model=model.id,
+        )
+
+
+def _unembedded(state: _State, model_id: str) -> list[Node]:
+    def fresh(node: Node) -> bool:
+        vector = state.vectors.get((model_id, Role.CONTENT, node.id))
+        return vector is not None and vector.text_hash == node.content_hash
+
+    return [row.node for row in state.rows.values() if _live(row.node) and not fresh(row.node)]

@@ -1,0 +1,44 @@
+"""A consistent copy of a store, under its final name only when it is whole."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from clew.errors import InputError, ReadOnlyError
+
+PAGES_AT_A_TIME = 4096  # 16 MiB: others may write in between
+
+
+def copy_to(connection: sqlite3.Connection, path: Path) -> None:
+    """Copy the store to a new file; an existing one is never overwritten."""
+    if path.exists():
+        raise InputError("path", str(path), "exists already", "Name a file that does not exist; a backup never overwrites.")
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _copy(connection, partial)
+        partial.rename(path)
+    except OSError as error:
+        raise ReadOnlyError(f"{path} cannot be made ({error.strerror}). Choose another place for the copy.", path=str(path)) from error
+
+
+def _copy(connection: sqlite3.Connection, partial: Path) -> None:
+    try:
+        partial.unlink(missing_ok=True)
+        with closing(sqlite3.connect(partial)) as copy:
+            connection.backup(copy, pages=PAGES_AT_A_TIME)
+        _sync(partial)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

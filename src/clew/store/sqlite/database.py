@@ -1,0 +1,222 @@
+"""Connections to one store file: one per thread, foreign errors translated, writes in nested transactions."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import quote
+
+from clew.errors import ClewError, CorruptStoreError, NotAStoreError, ReadOnlyError, StoreBusyError, StoreError, StoreFullError
+from clew.store.sqlite.schema import MIGRATIONS, check, migrate, refuse_foreign
+from clew.words import terms
+
+PAGE_CACHE_KIB = 64 * 1024
+OPENING_ATTEMPTS = 200  # switching a new file to WAL ignores the busy timeout; processes that open it together retry
+OPENING_PAUSE_SECONDS = 0.02
+
+
+def facet(space: str) -> str:
+    """Return the token under which the rows of a space stand in the word index.
+
+    >>> facet("default")
+    'sfe98b07b1ba6b3a2'
+    """
+    return f"s{space_code(space):016x}"
+
+
+def space_code(space: str) -> int:
+    """Return a 64-bit number for a space, the same in every process."""
+    return int.from_bytes(hashlib.blake2b(space.encode(), digest_size=8).digest(), "big")
+
+
+class Database:
+    """A store file, opened once per thread that uses it."""
+
+    def __init__(self, path: Path, *, synchronous: str, busy_timeout_seconds: float) -> None:
+        self.path = path
+        self.read_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+        self._synchronous = synchronous
+        self._busy_timeout_seconds = busy_timeout_seconds
+        self._local = threading.local()
+        self._connections: dict[threading.Thread, sqlite3.Connection] = {}
+        self._lock = threading.Lock()
+        self._writing = threading.RLock()
+        self._closed = False
+        self.backup_made: Path | None = None
+        try:
+            with self.translated():
+                self._prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self) -> None:
+        refuse_foreign(self.path)
+        if self.read_only:
+            check(self.connection, self.path, known=len(MIGRATIONS))
+            return
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ReadOnlyError(
+                f"{self.path} cannot be made ({error.strerror}). Choose another place with --store.", path=str(self.path)
+            ) from error
+        self.backup_made = migrate(self.connection, self.path, migrations=MIGRATIONS)
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """This thread's connection."""
+        if self._closed:
+            raise StoreError("The store is closed. Open it again with clew.open(path).", path=str(self.path))
+        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if found is None:
+            found = self._local.connection = self._connect()
+            with self._lock:
+                self._close_of_ended_threads()
+                self._connections[threading.current_thread()] = found
+        return found
+
+    def _close_of_ended_threads(self) -> None:
+        for thread in [thread for thread in self._connections if not thread.is_alive()]:
+            self._connections.pop(thread).close()
+
+    @property
+    def _mode(self) -> str:
+        """How the file may be opened. Reading a WAL file takes two side files; where they cannot be made, nobody writes either."""
+        if not self.read_only:
+            return "mode=rwc"
+        frozen = not os.access(self.path.parent, os.W_OK) and not Path(f"{self.path}-wal").exists()
+        return "mode=ro&immutable=1" if frozen else "mode=ro"
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            f"file:{quote(os.fsencode(self.path))}?{self._mode}",
+            uri=True,
+            timeout=self._busy_timeout_seconds,
+            isolation_level=None,  # transactions are begun by hand, always IMMEDIATE
+            check_same_thread=False,  # close() runs in one thread for all
+            cached_statements=256,
+        )
+        connection.create_function("clew_terms", 1, lambda text: " ".join(terms(text)), deterministic=True)
+        connection.create_function("clew_facet", 1, facet, deterministic=True)
+        for attempt in range(OPENING_ATTEMPTS):
+            try:
+                self._configure(connection)
+                break
+            except sqlite3.OperationalError as error:
+                if not error.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")) or attempt == OPENING_ATTEMPTS - 1:
+                    connection.close()
+                    raise
+                time.sleep(OPENING_PAUSE_SECONDS)
+            except BaseException:
+                connection.close()
+                raise
+        return connection
+
+    def _configure(self, connection: sqlite3.Connection) -> None:
+        connection.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        if not self.read_only:
+            # Checked before the journal mode is touched: a foreign file must stay as it was.
+            check(connection, self.path, known=len(MIGRATIONS))
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+            connection.execute("PRAGMA secure_delete = ON")  # forgotten bytes are overwritten, not left in free pages
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether this thread is inside `transaction`."""
+        return self.connection.in_transaction
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Hold the write lock of the file; commit on leaving, roll back on an exception. Nests by savepoints.
+
+        What the caller raises inside leaves as it is; only SQLite's own errors are translated.
+        """
+        with self._writing:
+            connection = self._begun()
+            nested = self._depth() > 1
+            try:
+                yield connection
+                with self.translated():
+                    connection.execute("RELEASE nested" if nested else "COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # a full disk has rolled back already
+                    if nested:
+                        connection.execute("ROLLBACK TO nested")
+                        connection.execute("RELEASE nested")
+                    elif connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                raise
+            finally:
+                self._local.depth -= 1
+
+    def _begun(self) -> sqlite3.Connection:
+        if self.read_only:
+            raise ReadOnlyError(
+                f"{self.path} cannot be written. Check the permissions of the file and its folder, or copy it elsewhere.",
+                path=str(self.path),
+            )
+        with self.translated():
+            connection = self.connection
+            connection.execute("SAVEPOINT nested" if connection.in_transaction else "BEGIN IMMEDIATE")
+        self._local.depth = self._depth() + 1
+        return connection
+
+    def _depth(self) -> int:
+        depth: int = getattr(self._local, "depth", 0)
+        return depth
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """Turn SQLite's errors into Clew's."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._translation(error) from error
+
+    def _translation(self, error: sqlite3.Error) -> ClewError:
+        name = getattr(error, "sqlite_errorname", "") or ""
+        path = str(self.path)
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            return StoreBusyError(
+                f"{path} was locked by another process for {self._busy_timeout_seconds:g} s. "
+                "Try again, or raise store.busy_timeout_seconds.",
+                path=path,
+            )
+        if name in ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"):  # a quota or a limit of file sizes is an I/O error
+            return StoreFullError(f"No space left for {path}; the write was rolled back. Free space and try again.", path=path)
+        if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
+            return ReadOnlyError(f"{path} cannot be opened or written ({error}). Check the path and its permissions.", path=path)
+        if name == "SQLITE_NOTADB":
+            return NotAStoreError(
+                f"{path} is not a Clew store. Name another file with --store or CLEW_STORE; this one was left as it is.", path=path
+            )
+        if name.startswith("SQLITE_CORRUPT"):
+            return CorruptStoreError(f"{path} is damaged ({error}). Run: clew verify, then load your last backup.", path=path)
+        return StoreError(f"{path}: {error}. Run: clew verify", path=path, sqlite=name)
+
+    @contextmanager
+    def reader(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection that sees only what is committed, also inside this thread's transaction."""
+        connection = self._connect()
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        with self._lock:
+            self._closed = True
+            for connection in self._connections.values():
+                connection.close()
+            self._connections.clear()

@@ -1,0 +1,258 @@
+"""The tables of a store, as SQL you can look at, and how an older file becomes a newer one.
+
+Truth: node, label, event, access, edge, embedding (float16), model, meta. Derived, rebuilt at will:
+word_index (FTS5 over the view `analysed`), segment (int8 rows for quick opening), space.
+`change` tells every process which vectors moved since it last looked.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+from clew.errors import NewerSchemaError, NotAStoreError, ReadOnlyError
+from clew.store.bm25 import TEXT_WEIGHT, TITLE_WEIGHT
+from clew.store.sqlite.backup import copy_to
+from clew.store.sqlite.snapshot import snapshot
+from clew.words import ANALYSER_VERSION
+
+APPLICATION_ID = 0x434C4557  # "CLEW" in ASCII: how `file` and this module recognise a store
+HEADER_BYTES = 105  # the header of a SQLite file and of the table of tables
+
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE space (name TEXT PRIMARY KEY, nodes INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE model (mid INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL);
+
+CREATE TABLE node (
+    nid INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    space TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    text TEXT NOT NULL,
+    title TEXT NOT NULL,
+    category TEXT NOT NULL,
+    trigger TEXT NOT NULL,
+    importance REAL NOT NULL,
+    stability TEXT NOT NULL,
+    t_valid INTEGER NOT NULL,    -- all times: microseconds since 1970, UTC
+    t_invalid INTEGER,
+    t_created INTEGER NOT NULL,
+    t_expired INTEGER,
+    source TEXT NOT NULL,
+    parent TEXT,
+    root TEXT,
+    position INTEGER,
+    start INTEGER,
+    "end" INTEGER,
+    content_hash TEXT NOT NULL,
+    keywords TEXT NOT NULL,      -- JSON list
+    tags TEXT NOT NULL,          -- JSON list
+    metadata TEXT NOT NULL,      -- JSON object
+    idempotency_key TEXT,
+    protected INTEGER NOT NULL,
+    archived INTEGER NOT NULL
+);
+CREATE INDEX node_by_hash ON node (space, content_hash);
+CREATE UNIQUE INDEX node_by_key ON node (space, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE INDEX node_by_time ON node (space, t_valid);
+CREATE INDEX node_by_importance ON node (space, importance);
+
+CREATE TABLE label (
+    key TEXT NOT NULL,           -- a metadata key behind '.', or '#' for a tag
+    value TEXT NOT NULL,         -- canonical JSON
+    nid INTEGER NOT NULL REFERENCES node (nid) ON DELETE CASCADE,
+    PRIMARY KEY (key, value, nid)
+) WITHOUT ROWID;
+CREATE INDEX label_by_node ON label (nid);
+
+CREATE TABLE claim (               -- idempotency keys whose text was there already
+    space TEXT NOT NULL,
+    key TEXT NOT NULL,
+    nid INTEGER NOT NULL REFERENCES node (nid) ON DELETE CASCADE,
+    PRIMARY KEY (space, key)
+) WITHOUT ROWID;
+CREATE INDEX claim_by_node ON claim (nid);
+
+CREATE TABLE event (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    node TEXT NOT NULL,          -- not a reference: a FORGET event outlives its node
+    kind TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    detail TEXT NOT NULL
+);
+CREATE INDEX event_by_node ON event (node, seq);
+
+CREATE TABLE access (
+    nid INTEGER PRIMARY KEY REFERENCES node (nid) ON DELETE CASCADE,
+    count INTEGER NOT NULL,
+    last_at INTEGER NOT NULL
+);
+CREATE INDEX access_by_count ON access (count);
+
+CREATE TABLE edge (
+    source INTEGER NOT NULL REFERENCES node (nid) ON DELETE CASCADE,
+    target INTEGER NOT NULL REFERENCES node (nid) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    weight REAL NOT NULL,
+    confidence REAL NOT NULL,
+    evidence TEXT NOT NULL,
+    t_created INTEGER NOT NULL,
+    PRIMARY KEY (source, kind, target)
+) WITHOUT ROWID;
+CREATE INDEX edge_by_target ON edge (target, kind);
+
+CREATE TABLE embedding (
+    eid INTEGER PRIMARY KEY AUTOINCREMENT,
+    nid INTEGER NOT NULL REFERENCES node (nid) ON DELETE CASCADE,
+    model INTEGER NOT NULL REFERENCES model (mid),
+    role TEXT NOT NULL,
+    text_hash TEXT NOT NULL,
+    vector BLOB NOT NULL,        -- float16, little endian: the truth
+    UNIQUE (nid, model, role)
+);
+
+CREATE TABLE segment (
+    segment INTEGER PRIMARY KEY, -- holds the vectors with eid // 4096 = segment
+    codes BLOB NOT NULL,         -- int8 rows
+    columns BLOB NOT NULL        -- what a filter asks, one record a row
+);
+CREATE TABLE change (seq INTEGER PRIMARY KEY AUTOINCREMENT, eid INTEGER NOT NULL);
+
+CREATE VIEW analysed AS SELECT nid, clew_terms(title) AS title, clew_terms(text) AS text, clew_facet(space) AS facet FROM node;
+"""
+
+WORD_INDEX = f"""
+CREATE VIRTUAL TABLE word_index USING fts5 (
+    title, text, facet, content='analysed', content_rowid='nid', tokenize='ascii', detail=full
+);
+INSERT INTO word_index (word_index, rank) VALUES ('rank', 'bm25({TITLE_WEIGHT}, {TEXT_WEIGHT}, 0.0)');
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab ('word_index', 'row');
+"""
+
+TRIGGERS = """
+CREATE TRIGGER node_added AFTER INSERT ON node BEGIN
+    INSERT INTO word_index (rowid, title, text, facet)
+        VALUES (new.nid, clew_terms(new.title), clew_terms(new.text), clew_facet(new.space));
+    INSERT INTO space (name, nodes) VALUES (new.space, 1) ON CONFLICT (name) DO UPDATE SET nodes = nodes + 1;
+END;
+CREATE TRIGGER node_removed AFTER DELETE ON node BEGIN
+    INSERT INTO word_index (word_index, rowid, title, text, facet)
+        VALUES ('delete', old.nid, clew_terms(old.title), clew_terms(old.text), clew_facet(old.space));
+    UPDATE space SET nodes = nodes - 1 WHERE name = old.space;
+    DELETE FROM space WHERE name = old.space AND nodes = 0;
+END;
+CREATE TRIGGER node_reworded AFTER UPDATE OF title, text ON node BEGIN
+    INSERT INTO word_index (word_index, rowid, title, text, facet)
+        VALUES ('delete', old.nid, clew_terms(old.title), clew_terms(old.text), clew_facet(old.space));
+    INSERT INTO word_index (rowid, title, text, facet)
+        VALUES (new.nid, clew_terms(new.title), clew_terms(new.text), clew_facet(new.space));
+END;
+CREATE TRIGGER node_refiled AFTER UPDATE OF category, kind, archived, t_valid, t_invalid, t_created, t_expired ON node BEGIN
+    INSERT INTO change (eid) SELECT eid FROM embedding WHERE nid = new.nid;
+END;
+CREATE TRIGGER embedding_added AFTER INSERT ON embedding BEGIN INSERT INTO change (eid) VALUES (new.eid); END;
+CREATE TRIGGER embedding_changed AFTER UPDATE ON embedding BEGIN INSERT INTO change (eid) VALUES (new.eid); END;
+CREATE TRIGGER embedding_removed AFTER DELETE ON embedding BEGIN INSERT INTO change (eid) VALUES (old.eid); END;
+"""
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    """Version 1: everything."""
+    for script in (TABLES, WORD_INDEX, TRIGGERS):
+        for statement in statements(script):
+            connection.execute(statement)
+    connection.execute("INSERT INTO meta VALUES ('analyser', ?)", (ANALYSER_VERSION,))
+
+
+Migration = Callable[[sqlite3.Connection], None]
+MIGRATIONS: tuple[Migration, ...] = (_create,)
+"""The step at index n brings a file of version n to version n + 1."""
+
+
+def statements(script: str) -> list[str]:
+    """Split a script into statements, so that they run inside the caller's transaction (executescript commits)."""
+    found, pending = [], ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            found.append(pending)
+            pending = ""
+    return found
+
+
+def refuse_foreign(path: Path) -> None:
+    """Raise if a file is something else, by its first page alone: SQLite, on opening, may already change it.
+
+    A new store's first page is empty until its tables are committed, so only a page with tables tells.
+    The offsets are those of sqlite.org/fileformat.html.
+    """
+    if path.is_dir():
+        raise NotAStoreError(f"{path} is a folder. Name a file in it with --store or CLEW_STORE.", path=str(path))
+    try:
+        with path.open("rb") as file:
+            page = file.read(HEADER_BYTES)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise ReadOnlyError(f"{path} cannot be read ({error.strerror}). Check its permissions.", path=str(path)) from error
+    if page and not page.startswith(b"SQLite format 3\0"):
+        raise _foreign(path, "is not")
+    tables = page[100:101] == b"\x05" or page[103:105] > b"\0\0"
+    if tables and int.from_bytes(page[68:72], "big") != APPLICATION_ID:
+        raise _foreign(path, "is a SQLite file but not")
+
+
+def _foreign(path: Path, what: str) -> NotAStoreError:
+    return NotAStoreError(
+        f"{path} {what} a Clew store. Name another file with --store or CLEW_STORE; this one was left as it is.", path=str(path)
+    )
+
+
+def check(connection: sqlite3.Connection, path: Path, *, known: int) -> int:
+    """Return the file's version; raise if it is not a store, or one of a later Clew."""
+    with snapshot(connection):  # another process may be making the store just now
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if application != APPLICATION_ID and (application or version or tables):
+        raise _foreign(path, "is a SQLite file but not")
+    if version > known:
+        raise NewerSchemaError(
+            f"{path} was written by a newer Clew (schema {version}; this one knows up to {known}). "
+            "Upgrade with: pip install --upgrade clew. The file was left as it is.",
+            path=str(path),
+            schema=version,
+            known=known,
+        )
+    return int(version)
+
+
+def migrate(connection: sqlite3.Connection, path: Path, *, migrations: tuple[Migration, ...] = MIGRATIONS) -> Path | None:
+    """Bring the file to the newest version in one transaction, after a backup; return the backup's path, if one was made."""
+    if check(connection, path, known=len(migrations)) == len(migrations):
+        return None
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = check(connection, path, known=len(migrations))  # another process may have been first
+        backup = _backup(connection, path, version) if 0 < version < len(migrations) else None
+        for step in migrations[version:]:
+            step(connection)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {len(migrations)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # a full disk has rolled back already
+            connection.execute("ROLLBACK")
+        raise
+    return backup
+
+
+def _backup(connection: sqlite3.Connection, path: Path, version: int) -> Path:
+    """Copy the file beside itself under a name that says from which version it is; never over an earlier copy."""
+    names = (path.with_name(f"{path.name}.v{version}.backup{f'.{number}' if number > 1 else ''}") for number in count(1))
+    target = next(name for name in names if not name.exists())
+    copy_to(connection, target)
+    return target

@@ -1,0 +1,419 @@
+"""The default store: one SQLite file, standard library only."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from clew.errors import InputError, ModelMismatchError, NotFoundError, StoreError
+from clew.ports import ModelInfo, Problem, Sort
+from clew.store.sqlite import sparse
+from clew.store.sqlite.backup import copy_to
+from clew.store.sqlite.database import Database
+from clew.store.sqlite.dense import DenseSearch
+from clew.store.sqlite.rows import COLUMNS, QUOTED, SELECTED, cell, labels_of, micros, moment, node_of, row_of
+from clew.store.sqlite.stats import statistics
+from clew.store.sqlite.verify import problems, unsound_vectors
+from clew.store.sqlite.where import condition, marks
+from clew.store.vectors import as_unit
+from clew.types import Edge, Embedding, Event, EventKind, Filter, Node, NodeId, Ranking, Role, Signals, Vectors
+from clew.words import ANALYSER_VERSION
+
+ORDERS = {
+    Sort.RECENT: "n.t_valid DESC, n.id",
+    Sort.IMPORTANT: "n.importance DESC, n.t_valid DESC, n.id",
+    Sort.POPULAR: "coalesce(a.count, 0) DESC, n.t_valid DESC, n.id",
+}
+INSERT_NODE = f"INSERT INTO node ({QUOTED}) VALUES ({marks(COLUMNS)})"
+PAGE = 1000  # nodes read at a time when all are wanted
+
+
+class SqliteStore:
+    """Nodes, words and vectors in one file; see `clew.ports.Store` for what each method promises."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._dense = DenseSearch(database)
+
+    @classmethod
+    def open(cls, path: str | Path, *, synchronous: str = "FULL", busy_timeout_seconds: float = 30.0) -> Self:
+        """Open the store at a path, making or upgrading it where needed."""
+        store = cls(Database(Path(path).expanduser(), synchronous=synchronous, busy_timeout_seconds=busy_timeout_seconds))
+        try:
+            store._follow_analyser()
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def _follow_analyser(self) -> None:
+        """Rebuild the word index when the analysis of words has changed since it was made."""
+        with self._reading() as connection:
+            (version,) = connection.execute("SELECT value FROM meta WHERE key = 'analyser'").fetchone()
+        if version == ANALYSER_VERSION or self._database.read_only:
+            return
+        with self._writing() as connection:
+            connection.execute("INSERT INTO word_index (word_index) VALUES ('rebuild')")
+            connection.execute("UPDATE meta SET value = ? WHERE key = 'analyser'", (ANALYSER_VERSION,))
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._database.translated():
+            yield self._database.connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self.transaction(), self._database.translated():
+            yield self._database.connection
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Take the write lock; commit on leaving, roll back on an exception. Nests."""
+        outermost = not self._database.in_transaction
+        with self._database.transaction() as connection:
+            try:
+                if outermost:
+                    with self._database.translated():
+                        self._dense.transaction_began(connection)
+                yield
+                if outermost:
+                    with self._database.translated():
+                        self._dense.checkpoint_if_due(connection)
+            except BaseException:
+                self._dense.rolled_back()  # while the lock is held: the next transaction's overlay is its own
+                raise
+
+    # --- nodes ---
+
+    def insert(self, nodes: Sequence[Node], embeddings: Sequence[Embedding] = (), events: Sequence[Event] = ()) -> None:
+        """Add new nodes, searchable at once, with vectors of the store's model, and append events."""
+        with self._writing() as connection:
+            numbers = {node.id: self._inserted(connection, node) for node in nodes}
+            labelled = [(*label, numbers[node.id]) for node in nodes if node.tags or node.metadata for label in labels_of(node)]
+            if labelled:
+                connection.executemany("INSERT OR IGNORE INTO label VALUES (?, ?, ?)", labelled)
+            accessed = [(numbers[node.id], node.accesses) for node in nodes if node.accesses]
+            if accessed:
+                connection.executemany("INSERT INTO access VALUES (?, ?, 0)", accessed)
+            if embeddings:
+                self._put(connection, embeddings, *self._active(connection), numbers)
+            self._append(connection, events)
+
+    def _inserted(self, connection: sqlite3.Connection, node: Node) -> int:
+        try:
+            return int(connection.execute(INSERT_NODE, row_of(node)).lastrowid or 0)
+        except sqlite3.IntegrityError as error:
+            raise StoreError(f"A node with this id or idempotency key exists already ({error}).", id=node.id) from error
+
+    def update(self, id: NodeId, **changes: Any) -> None:
+        """Set fields of a node by name; derived indexes follow in the same transaction."""
+        for field, value in changes.items():
+            if field not in COLUMNS or field in ("id", "space"):
+                raise InputError(
+                    field, value, "is not a field that can change", f"Fields: {', '.join(c for c in COLUMNS if c not in ('id', 'space'))}."
+                )
+        with self._writing() as connection:
+            number = self._numbers(connection, [id]).get(id)
+            if number is None:
+                raise NotFoundError(f"No memory {id}. List them with: clew list", id=id)
+            for field, value in changes.items():
+                connection.execute(f'UPDATE node SET "{field}" = ? WHERE nid = ?', (cell(field, value), number))
+            if changes.keys() & {"tags", "metadata"}:
+                connection.execute("DELETE FROM label WHERE nid = ?", (number,))
+                connection.executemany(
+                    "INSERT OR IGNORE INTO label VALUES (?, ?, ?)", [(*label, number) for label in labels_of(self.get([id])[id])]
+                )
+
+    def delete(self, ids: Sequence[NodeId]) -> int:
+        """Remove nodes with their vectors, edges, words and earlier events; return how many there were."""
+        with self._writing() as connection:
+            numbers = [(number,) for number in self._numbers(connection, ids).values()]
+            connection.executemany("DELETE FROM event WHERE node = (SELECT id FROM node WHERE nid = ?)", numbers)
+            connection.executemany("DELETE FROM embedding WHERE nid = ?", numbers)  # by hand: its trigger tells the indexes
+            connection.executemany("DELETE FROM node WHERE nid = ?", numbers)
+            return len(numbers)
+
+    def get(self, ids: Sequence[NodeId]) -> dict[NodeId, Node]:
+        """Return the nodes that exist, by id."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                f"SELECT {SELECTED} FROM node n WHERE n.id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
+            )
+            return {node.id: node for node in map(node_of, rows)}
+
+    def signals(self, ids: Sequence[NodeId]) -> dict[NodeId, Signals]:
+        """Return what a score asks of the nodes that exist, by id."""
+        query = (
+            "SELECT n.id, n.t_valid, n.importance, coalesce(a.count, 0) FROM json_each(?) j CROSS JOIN node n ON n.id = j.value "
+            "LEFT JOIN access a ON a.nid = n.nid"
+        )
+        with self._reading() as connection:
+            rows = connection.execute(query, (json.dumps(list(ids)),)).fetchall()
+        return {id: Signals(moment(t_valid), importance, accesses) for id, t_valid, importance, accesses in rows}
+
+    def find_hash(self, space: str, content_hash: str) -> tuple[NodeId, ...]:
+        """Return the live memories of the space with this content hash, oldest first."""
+        query = (
+            "SELECT id FROM node WHERE space = ? AND content_hash = ? AND kind = 'memory' AND t_expired IS NULL AND archived = 0 "
+            "ORDER BY t_created, id"
+        )
+        with self._reading() as connection:
+            return tuple(id for (id,) in connection.execute(query, (space, content_hash)))
+
+    def find_key(self, space: str, key: str) -> NodeId | None:
+        """Return the node of the space that was written under this idempotency key, or that claimed it."""
+        query = (
+            "SELECT id FROM node WHERE space = ?1 AND idempotency_key = ?2 "
+            "UNION ALL SELECT n.id FROM claim c JOIN node n ON n.nid = c.nid WHERE c.space = ?1 AND c.key = ?2 LIMIT 1"
+        )
+        with self._reading() as connection:
+            row = connection.execute(query, (space, key)).fetchone()
+            return row[0] if row else None
+
+    def claim(self, id: NodeId, key: str) -> None:
+        """Let a further idempotency key of the node's space stand for it; a key that is taken stays as it is."""
+        with self._writing() as connection:
+            connection.execute("INSERT OR IGNORE INTO claim SELECT space, ?, nid FROM node WHERE id = ?", (key, id))
+
+    def nodes(self, space: str | None = None) -> Iterator[Node]:
+        """Yield every node, expired ones too, in the order of ids."""
+        after = ""
+        while page := self._page(space, after):
+            yield from page
+            after = page[-1].id
+
+    def _page(self, space: str | None, after: NodeId) -> list[Node]:
+        with self._reading() as connection:
+            query = f"SELECT {SELECTED} FROM node n WHERE n.id > ? AND (? IS NULL OR n.space = ?) ORDER BY n.id LIMIT {PAGE}"
+            return [node_of(row) for row in connection.execute(query, (after, space, space))]
+
+    def listing(self, where: Filter, *, sort: Sort, limit: int, min_importance: float = 0.0, min_accesses: int = 0) -> tuple[Node, ...]:
+        """Return nodes in the order of `sort`, best first, ties by id."""
+        clause, values = condition(where)
+        query = (
+            f"SELECT {SELECTED} FROM node n LEFT JOIN access a ON a.nid = n.nid "
+            f"WHERE {clause} AND n.importance >= ? AND coalesce(a.count, 0) >= ? ORDER BY {ORDERS[sort]} LIMIT ?"
+        )
+        with self._reading() as connection:
+            return tuple(map(node_of, connection.execute(query, (*values, min_importance, min_accesses, max(0, limit)))))
+
+    # --- search ---
+
+    def sparse(self, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
+        """Return the nodes that hold any of the analysed terms, by BM25."""
+        with self._reading() as connection:
+            return sparse.search(connection, terms, where, limit=limit)
+
+    def dense(self, vector: Vectors, where: Filter, *, limit: int, role: Role = Role.CONTENT) -> Ranking:
+        """Return the nodes nearest to a unit vector, by cosine."""
+        model = self.model()
+        if model is None:
+            return ()
+        query = as_unit(vector, model.dimension)
+        with self._reading():
+            return self._dense.search(query, where, limit=limit, role=role)
+
+    def cosines(self, vector: Vectors, ids: Sequence[NodeId], *, role: Role = Role.CONTENT) -> dict[NodeId, float]:
+        """Return the exact cosine of each named node that has a vector."""
+        model = self.model()
+        if model is None:
+            return {}
+        with self._reading():
+            return self._dense.cosines(as_unit(vector, model.dimension), ids, role=role)
+
+    # --- events, accesses, edges ---
+
+    def append(self, events: Sequence[Event]) -> None:
+        """Write events to the end of the log."""
+        with self._writing() as connection:
+            self._append(connection, events)
+
+    def _append(self, connection: sqlite3.Connection, events: Sequence[Event]) -> None:
+        rows = [(e.node, e.kind, micros(e.at), json.dumps(dict(e.detail), ensure_ascii=False) if e.detail else "{}") for e in events]
+        connection.executemany("INSERT INTO event (node, kind, at, detail) VALUES (?, ?, ?, ?)", rows)
+
+    def events(self, node: NodeId) -> tuple[Event, ...]:
+        """Return what happened to a node, oldest first."""
+        with self._reading() as connection:
+            rows = connection.execute("SELECT kind, at, detail FROM event WHERE node = ? ORDER BY seq", (node,)).fetchall()
+        return tuple(Event(node=node, kind=EventKind(kind), at=moment(at), detail=json.loads(detail)) for kind, at, detail in rows)
+
+    def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
+        """Count one access for each node not counted within the interval; return how many were."""
+        now = micros(at)
+        before = now - round(min_interval_seconds * 1_000_000)
+        with self._writing() as connection:
+            counted = 0
+            for id, number in self._numbers(connection, ids).items():
+                cursor = connection.execute(
+                    "INSERT INTO access VALUES (?, 1, ?) ON CONFLICT (nid) DO UPDATE SET count = count + 1, last_at = excluded.last_at "
+                    "WHERE access.last_at <= ?",
+                    (number, now, before),
+                )
+                if cursor.rowcount:
+                    counted += 1
+                    connection.execute("INSERT INTO event (node, kind, at, detail) VALUES (?, 'ACCESS', ?, '{}')", (id, now))
+            return counted
+
+    def link(self, edges: Sequence[Edge]) -> None:
+        """Add edges; an edge with the same source, target and kind is replaced."""
+        with self._writing() as connection:
+            numbers = self._numbers(connection, [end for edge in edges for end in (edge.source, edge.target)])
+            for edge in edges:
+                for end in (edge.source, edge.target):
+                    if end not in numbers:
+                        raise NotFoundError(f"No memory {end} to link. List them with: clew list", id=end)
+            connection.executemany(
+                "INSERT OR REPLACE INTO edge VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [(numbers[e.source], numbers[e.target], e.kind, e.weight, e.confidence, e.evidence, micros(e.t_created)) for e in edges],
+            )
+
+    def edges(self, ids: Sequence[NodeId]) -> tuple[Edge, ...]:
+        """Return every edge that starts or ends at one of the nodes."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                "WITH wanted AS (SELECT nid FROM node WHERE id IN (SELECT value FROM json_each(?))) "
+                "SELECT s.id, t.id, e.kind, e.weight, e.confidence, e.evidence, e.t_created "
+                "FROM edge e JOIN node s ON s.nid = e.source JOIN node t ON t.nid = e.target "
+                "WHERE e.source IN wanted OR e.target IN wanted ORDER BY s.id, e.kind, t.id",
+                (json.dumps(list(ids)),),
+            ).fetchall()
+        return tuple(
+            Edge(source=source, target=target, kind=kind, weight=weight, confidence=confidence, evidence=evidence, t_created=moment(at))
+            for source, target, kind, weight, confidence, evidence, at in rows
+        )
+
+    # --- models and vectors ---
+
+    def model(self) -> ModelInfo | None:
+        """Return the model whose vectors are searched; None before the first."""
+        with self._reading() as connection:
+            row = connection.execute(
+                "SELECT m.name, m.dimension FROM meta JOIN model m ON m.mid = meta.value WHERE meta.key = 'model'"
+            ).fetchone()
+        return ModelInfo(*row) if row else None
+
+    def activate(self, model: ModelInfo) -> None:
+        """Make this the searched model and drop the vectors of every other."""
+        with self._writing() as connection:
+            number = self._model_number(connection, model)
+            connection.execute("INSERT OR REPLACE INTO meta VALUES ('model', ?)", (number,))
+            connection.execute("DELETE FROM embedding WHERE model <> ?", (number,))
+            connection.execute("DELETE FROM model WHERE mid <> ?", (number,))
+
+    def put(self, embeddings: Sequence[Embedding], model: ModelInfo) -> None:
+        """Write vectors of a model, which need not be the active one; replaces per node and role."""
+        with self._writing() as connection:
+            numbers = self._numbers(connection, [embedding.node for embedding in embeddings])
+            self._put(connection, embeddings, self._model_number(connection, model), model.dimension, numbers)
+
+    def embeddings(self, ids: Sequence[NodeId]) -> tuple[Embedding, ...]:
+        """Return the vectors of the active model that the nodes have, by node and role."""
+        query = (
+            "SELECT n.id, e.role, e.text_hash, e.vector FROM embedding e JOIN node n ON n.nid = e.nid "
+            "WHERE n.id IN (SELECT value FROM json_each(?)) AND e.model = (SELECT value FROM meta WHERE key = 'model') "
+            "ORDER BY n.id, e.role"
+        )
+        with self._reading() as connection:
+            rows = connection.execute(query, (json.dumps(list(ids)),)).fetchall()
+        return tuple(
+            Embedding(node=node, role=Role(role), text_hash=text_hash, vector=np.frombuffer(vector, "<f2").astype(np.float32))
+            for node, role, text_hash, vector in rows
+        )
+
+    def unembedded(self, model_id: str, *, limit: int) -> tuple[Node, ...]:
+        """Return live nodes without a content vector of this model, or with a stale one, by id."""
+        query = (
+            f"SELECT {SELECTED} FROM node n LEFT JOIN embedding e ON e.nid = n.nid AND e.role = 'content' "
+            "AND e.model = (SELECT mid FROM model WHERE name = ?) "
+            "WHERE n.t_expired IS NULL AND n.archived = 0 AND (e.eid IS NULL OR e.text_hash <> n.content_hash) ORDER BY n.id LIMIT ?"
+        )
+        with self._reading() as connection:
+            return tuple(map(node_of, connection.execute(query, (model_id, max(0, limit)))))
+
+    def _active(self, connection: sqlite3.Connection) -> tuple[int, int]:
+        """Return the number and the dimension of the active model."""
+        row = connection.execute(
+            "SELECT m.mid, m.dimension FROM meta JOIN model m ON m.mid = meta.value WHERE meta.key = 'model'"
+        ).fetchone()
+        if row is None:
+            raise ModelMismatchError("The store has no model yet, so vectors cannot be written to it. Run: clew reembed")
+        return int(row[0]), int(row[1])
+
+    def _model_number(self, connection: sqlite3.Connection, model: ModelInfo) -> int:
+        connection.execute("INSERT OR IGNORE INTO model (name, dimension) VALUES (?, ?)", (model.id, model.dimension))
+        number, dimension = connection.execute("SELECT mid, dimension FROM model WHERE name = ?", (model.id,)).fetchone()
+        if dimension != model.dimension:
+            raise ModelMismatchError(
+                f"Model {model.id} gave vectors of {model.dimension} numbers; the store holds {dimension} under that name. "
+                "Check that the model is the one that made the store, or run: clew reembed",
+                model=model.id,
+            )
+        return int(number)
+
+    def _put(
+        self, connection: sqlite3.Connection, embeddings: Sequence[Embedding], model: int, dimension: int, numbers: Mapping[NodeId, int]
+    ) -> None:
+        connection.executemany(
+            "INSERT INTO embedding (nid, model, role, text_hash, vector) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (nid, model, role) DO UPDATE SET text_hash = excluded.text_hash, vector = excluded.vector",
+            [
+                (numbers[e.node], model, e.role, e.text_hash, as_unit(e.vector, dimension).astype("<f2").tobytes())
+                for e in embeddings
+                if e.node in numbers  # forgotten while it was being embedded
+            ],
+        )
+
+    def _numbers(self, connection: sqlite3.Connection, ids: Sequence[NodeId]) -> dict[NodeId, int]:
+        return dict(
+            connection.execute("SELECT id, nid FROM node WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)).fetchall()
+        )
+
+    # --- care ---
+
+    def stats(self) -> Mapping[str, Any]:
+        """Return counts and sizes for people and monitors."""
+        with self._reading() as connection:
+            return statistics(connection, self._database.path)
+
+    def verify(self) -> tuple[Problem, ...]:
+        """Check everything derived against the truth; an empty answer means sound."""
+        with self._reading() as connection:
+            return problems(connection, writable=not self._database.read_only)
+
+    def repair(self) -> None:
+        """Rebuild everything derived from the truth, and drop vectors that are none: `reembed` makes them anew."""
+        self._dense.forget()  # what was read from damaged segments
+        with self._writing() as connection:
+            connection.execute("INSERT INTO word_index (word_index) VALUES ('rebuild')")
+            connection.execute("DELETE FROM space")
+            connection.execute("INSERT INTO space SELECT space, count(*) FROM node GROUP BY space")
+            connection.executemany("DELETE FROM embedding WHERE eid = ?", [(eid,) for eid, *_ in unsound_vectors(connection)])
+            connection.execute("DELETE FROM meta WHERE key IN ('segment_model', 'segment_seq')")
+            connection.execute("DELETE FROM segment")
+
+    def compact(self) -> None:
+        """Give back space and merge indexes; nothing searchable changes."""
+        with self._writing() as connection:
+            connection.execute("INSERT INTO word_index (word_index) VALUES ('optimize')")
+            if self.model() is not None:
+                self._dense.checkpoint(connection)
+        with self._database.translated():
+            self._database.connection.execute("VACUUM")
+            self._database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def backup(self, path: Path) -> None:
+        """Write a consistent copy that opens as a store, while others read and write."""
+        with self._reading() as connection:
+            copy_to(connection, Path(path))
+
+    def close(self) -> None:
+        """Release files; further calls are errors, closing again is not."""
+        self._database.close()

@@ -1,0 +1,49 @@
+"""A Filter as SQL over `node n`; `clew.store.filters.passes` is its definition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clew.store.sqlite.rows import label_of_metadata, label_of_tag, micros
+from clew.types import Filter
+
+
+def labels(where: Filter) -> list[tuple[str, str]]:
+    """Return the labels that every node must carry."""
+    return [label_of_tag(tag) for tag in where.tags] + [label_of_metadata(key, value) for key, value in where.metadata.items()]
+
+
+def condition(where: Filter) -> tuple[str, list[Any]]:
+    """Return a WHERE expression and its parameters."""
+    clauses, values = ["n.space = ?"], [where.space]
+
+    def add(clause: str, *parameters: Any) -> None:
+        clauses.append(clause)
+        values.extend(parameters)
+
+    if where.kinds:
+        add(f"n.kind IN ({marks(where.kinds)})", *where.kinds)
+    if where.categories:
+        add(f"n.category IN ({marks(where.categories)})", *where.categories)
+    for key, value in labels(where):
+        add("EXISTS (SELECT 1 FROM label l WHERE l.key = ? AND l.value = ? AND l.nid = n.nid)", key, value)
+    if where.since is not None:
+        add("n.t_valid >= ?", micros(where.since))
+    if where.until is not None:
+        add("n.t_valid <= ?", micros(where.until))
+    if where.known_at is None:
+        add("n.t_expired IS NULL")
+    else:
+        add("n.t_created <= ? AND (n.t_expired IS NULL OR n.t_expired > ?)", *[micros(where.known_at)] * 2)
+    if where.as_of is None:
+        add("(n.t_invalid IS NULL OR n.t_invalid > ?)", micros(where.now))
+    else:
+        add("n.t_valid <= ? AND (n.t_invalid IS NULL OR n.t_invalid > ?)", *[micros(where.as_of)] * 2)
+    if not where.archived:
+        add("n.archived = 0")
+    return " AND ".join(clauses), values
+
+
+def marks(values: Any) -> str:
+    """Return as many question marks as there are values."""
+    return ", ".join("?" * len(values))

@@ -1,0 +1,85 @@
+"""The command `clew`: finds the subcommand, loads its module only then, and turns every failure into an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from clew import __version__
+from clew.surface.cli.failing import guarded
+from clew.surface.cli.session import Session, common_options, survive_any_encoding
+
+# Where each command lives, in the order of `clew --help`; the modules are light and load the engine when they run.
+COMMANDS = {
+    "demo": "demo",
+    "init": "init",
+    "add": "add",
+    "recall": "recall",
+    "list": "look",
+    "show": "look",
+    "history": "look",
+    "forget": "change",
+    "protect": "change",
+    "stats": "care",
+    "verify": "care",
+    "backup": "care",
+    "reembed": "reembed",
+    "export": "transfer",
+    "load": "transfer",
+    "models": "models",
+    "config": "config",
+    "doctor": "doctor",
+    "completion": "completion",
+}
+
+
+class App(click.Group):
+    """A group whose commands are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """Import the module of a command and return it."""
+        if cmd_name not in COMMANDS:
+            return None
+        found: click.Command = getattr(import_module(f"clew.surface.cli.commands.{COMMANDS[cmd_name]}"), f"{cmd_name}_command")
+        return found
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that the arguments name; an unknown one is answered with the nearest."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            import difflib  # noqa: PLC0415 - only the way to an error needs it
+
+            near = difflib.get_close_matches(name, COMMANDS, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else "See: clew --help"
+            raise click.UsageError(f"No such command {name!r}. {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def main(  # type: ignore[override]  # click declares overloads; this is the one form in which it is called
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> NoReturn:
+        """Run and exit: 0 done, 1 nothing found or refused, 2 usage, 3 store or model error."""
+        given = list(sys.argv[1:] if args is None else args)
+        survive_any_encoding()
+        run = super().main
+        extra["standalone_mode"] = False
+        sys.exit(guarded(lambda: run(given, prog_name, **extra), as_json="--json" in given))
+
+
+@click.command("clew", cls=App, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@common_options
+@click.version_option(__version__, "-V", "--version", message="clew %(version)s")
+@click.pass_context
+def app(ctx: click.Context, store: str | None, config: str | None, as_json: bool) -> None:
+    """Clew remembers what an agent learns and brings the right pieces back, with the reason for each.
+
+    Start with `clew demo`. Exit codes: 0 done, 1 nothing found or refused, 2 bad usage or input, 3 store or model error.
+    """
+    ctx.obj = Session(store=store, config=config, as_json=as_json)

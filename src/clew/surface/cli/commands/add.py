@@ -1,0 +1,68 @@
+"""`clew add`: offers memories to the store."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from clew.errors import InputError
+from clew.surface.cli.options import STDIN, pairs
+from clew.surface.cli.session import Session, common
+from clew.surface.cli.text import clean
+
+
+@click.command("add")
+@click.argument("text")
+@click.option("--category", metavar="NAME", help="Such as fact, decision, preference, procedure. [observation]")
+@click.option("--trigger", metavar="NAME", help="What caused it, such as problem-solution or feedback.")
+@click.option("--importance", type=float, metavar="0–1", help="How much it matters. [0.5]")
+@click.option("--title", metavar="TEXT", help="A short name; it counts in recall.")
+@click.option("--space", metavar="NAME", help="The space it belongs to. [the setting store.space]")
+@click.option("--tag", "tags", metavar="NAME", multiple=True, help="A tag; repeatable.")
+@click.option("--metadata", metavar="KEY=VALUE", multiple=True, help="Anything else; a VALUE that is JSON is kept as JSON. Repeatable.")
+@click.option("--valid-from", metavar="DATE", help="Since when it is true, such as 2026-03-01. [now]")
+@click.option("--valid-to", metavar="DATE", help="Until when it is true.")
+@click.option("--source", metavar="TEXT", help="Where it comes from.")
+@click.option("--stability", metavar="NAME", help="How fast it goes out of date: static, dynamic, ephemeral or unknown.")
+@click.option("--key", "idempotency_key", metavar="KEY", help="Offered again under the same key, nothing is added twice.")
+@click.option("--near/--no-near", default=False, help="Look for near duplicates too. [no: a person knows what they add]")
+@click.option(
+    "--on-duplicate",
+    type=click.Choice(["reinforce", "insert", "error"]),
+    default="reinforce",
+    help="What to do with what is there already. [reinforce]",
+)
+@click.option("--jsonl", is_flag=True, help="With -: each line is a JSON object with `text` and the fields above.")
+@common
+def add_command(session: Session, text: str, *, jsonl: bool, tags: tuple[str, ...], metadata: tuple[str, ...], **options: Any) -> int:
+    """Remember TEXT, or with - each line of stdin.
+
+    Says what became of each: inserted, exact_duplicate, near_duplicate, or rejected by which rule. Exits with 1 if any was refused.
+
+    \b
+      clew add "Deploys go through Jenkins job ship-it" --category fact --tag ci
+      cat notes.txt | clew add - --space work
+      clew add - --jsonl < memories.jsonl
+    """  # noqa: D301 - click's own mark for a paragraph that keeps its lines
+    fields: dict[str, Any] = {**options, "tags": tags, "metadata": pairs(metadata)}
+    given = {name: value for name, value in fields.items() if value not in (None, (), {})}
+    if text == STDIN:
+        from clew.surface.cli.many import add_many  # noqa: PLC0415 - only when asked for
+
+        return add_many(session, given, jsonl=jsonl)
+    if jsonl:
+        raise InputError("--jsonl", text, "reads stdin", "Write: clew add - --jsonl")
+    return _add_one(session, text, given)
+
+
+def _add_one(session: Session, text: str, fields: dict[str, Any]) -> int:
+    from clew.surface import payload  # noqa: PLC0415 - each start pays for what it uses
+    from clew.surface.cli.views.outcomes import outcome_line  # noqa: PLC0415
+
+    with session.clew() as clew:
+        entry = payload.outcome(clew.remember(text, **fields))
+    for note in entry.get("notes", ()):
+        session.note(note)
+    session.answer(entry, lambda: click.echo(clean(outcome_line(entry))))
+    return 1 if entry["outcome"] == "rejected" else 0

@@ -1,0 +1,73 @@
+"""`clew forget`, `clew protect`: change what is kept."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from clew.errors import NotFoundError, ProtectedError
+from clew.surface.cli.session import Session, common
+from clew.surface.cli.text import counted, one_line
+
+if TYPE_CHECKING:
+    from clew.engine import Clew
+    from clew.types import Node
+
+SHOWN_CHARACTERS = 64  # of a text, beside its id on a line
+
+
+@click.command("forget")
+@click.argument("ids", metavar="ID…", nargs=-1, required=True)
+@click.option("--force", is_flag=True, help="Protected ones too.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+@common
+def forget_command(session: Session, ids: tuple[str, ...], *, force: bool, yes: bool) -> int:
+    """Remove memories for good.
+
+    With their words, vectors and history; only the fact of forgetting stays. All of them are looked up first: an
+    unknown or a protected one stops the command before anything is removed.
+    """
+    if not yes and (session.as_json or not sys.stdin.isatty()):
+        raise click.UsageError("Forgetting cannot be undone, and nobody can be asked here: add --yes.")
+    with session.clew() as clew:
+        nodes = [_forgettable(clew, id, force=force) for id in dict.fromkeys(ids)]
+        if not yes and not _agreed(nodes):
+            click.echo("Nothing was forgotten.")
+            return 1
+        for node in nodes:
+            clew.forget(node.id, force=force)
+    forgotten = [node.id for node in nodes]
+    session.answer({"forgotten": forgotten}, lambda: click.echo(f"Forgot {counted(len(forgotten), 'memory')}."))
+    return 0
+
+
+def _forgettable(clew: Clew, id: str, *, force: bool) -> Node:
+    node = clew.get(id)
+    if node is None:
+        raise NotFoundError(f"No memory {id}. Nothing was forgotten. List them with: clew list", id=id)
+    if node.protected and not force:
+        raise ProtectedError(
+            f"Memory {id} is protected. Nothing was forgotten. Lift it with: clew protect {id} --off, or forget with --force.", id=id
+        )
+    return node
+
+
+def _agreed(nodes: list[Node]) -> bool:
+    for node in nodes:
+        text = one_line(node.text)
+        click.echo(f"  {node.id}  {text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + '…'}")
+    return click.confirm(f"Forget {counted(len(nodes), 'memory')} for good?")
+
+
+@click.command("protect")
+@click.argument("id")
+@click.option("--off", is_flag=True, help="Lift the protection.")
+@common
+def protect_command(session: Session, id: str, *, off: bool) -> None:
+    """Keep the memory ID from being forgotten."""
+    with session.clew() as clew:
+        node = clew.protect(id, not off)
+    said = "is protected" if node.protected else "is no longer protected"
+    session.answer({"id": node.id, "protected": node.protected}, lambda: click.echo(f"{node.id} {said}."))

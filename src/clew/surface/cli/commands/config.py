@@ -1,0 +1,78 @@
+"""`clew config`: the settings in force, and where each came from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clew.errors import InputError
+from clew.surface.cli.session import Session, common
+
+if TYPE_CHECKING:
+    from clew.settings import Row
+
+
+@click.command("config")
+@click.argument("key", required=False)
+@click.option("--template", is_flag=True, help="Print a settings file to start from.")
+@common
+def config_command(session: Session, key: str | None, *, template: bool) -> None:
+    """Show every setting, its value and its source.
+
+    With KEY one of them, such as recall.k, or a section, such as recall, in detail.
+    """
+    from clew import settings  # noqa: PLC0415 - each start pays for what it uses
+    from clew.surface import payload  # noqa: PLC0415
+
+    if template:
+        text = settings.template()
+        session.answer({"template": text}, lambda: click.echo(text, nl=False))
+        return
+    loaded = session.settings()
+    rows = _chosen(settings.describe(loaded), key)
+    file = None if loaded.file is None else str(loaded.file)
+    document = {
+        "file": file,
+        "hash": settings.config_hash(loaded.settings),
+        "settings": [payload.setting(row) for row in rows],
+    }
+    session.answer(document, lambda: _show(file, rows, in_detail=key is not None))
+
+
+def _chosen(rows: tuple[Row, ...], key: str | None) -> list[Row]:
+    chosen = [row for row in rows if key is None or row.key == key or row.key.startswith(f"{key}.")]
+    if not chosen:
+        import difflib  # noqa: PLC0415 - only the way to an error needs it
+
+        near = difflib.get_close_matches(str(key), [row.key for row in rows], n=1, cutoff=0.3)
+        raise InputError("key", key, "there is no such setting", f"Did you mean {near[0]}?" if near else "List them with: clew config")
+    return chosen
+
+
+def _show(file: str | None, rows: list[Row], *, in_detail: bool) -> None:
+    from rich.table import Table  # noqa: PLC0415 - loads rich
+
+    from clew.surface.cli.views.screen import DIM, KEY, WARN, safe, show  # noqa: PLC0415
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style=DIM)
+    table.add_column("setting", style=KEY, no_wrap=True)
+    table.add_column("value", overflow="fold")
+    table.add_column("from", overflow="fold")
+    for row in rows:
+        table.add_row(row.key, safe(_value(row.value)), safe(row.source, DIM if row.source == "default" else WARN))
+        if in_detail:
+            table.add_row("", safe(f"{row.description} Takes {row.allowed}; default {_value(row.default)}.", DIM))
+    show(safe(f"file: {file or 'none (~/.config/clew/config.yaml would be read)'}", DIM), table)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    if isinstance(value, dict):
+        return "\n".join(f"{name}: {_weights(each)}" for name, each in value.items()) or "none"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _weights(value: Any) -> str:
+    return " / ".join(f"{weight:g}" for weight in value.values()) if isinstance(value, dict) else f"{value:g}"

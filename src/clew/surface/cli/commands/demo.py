@@ -1,0 +1,93 @@
+"""`clew demo`: see memories stored, recalled and explained, in a few seconds."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import click
+
+from clew.errors import InputError
+from clew.surface.cli.session import Session, common
+
+NAME = "demo.clew"
+
+
+@click.command("demo")
+@common
+def demo_command(session: Session) -> None:
+    """See memories stored, recalled and explained.
+
+    Some 60 memories of a small team's agent, and six questions that show why each answer came. The store is made in
+    a temporary folder, or at --store PATH if nothing is there yet, and is left to play with.
+    """
+    from clew.surface.cli.readiness import make_model_ready  # noqa: PLC0415 - each start pays for what it uses
+
+    path = _place(session.store)
+    lexical = make_model_ready(session)
+    own = Session(store=str(path), config=session.config, as_json=session.as_json)
+    document = _told(own, lexical)
+    if session.as_json:
+        session.answer(document, lambda: None)
+
+
+def _place(store: str | None) -> Path:
+    if store is None:
+        return Path(mkdtemp(prefix="clew-demo-")) / NAME
+    path = Path(store).expanduser()
+    if path.exists():
+        raise InputError("store", store, "exists already", "The demo fills a store of its own: name a new file, or leave --store out.")
+    return path
+
+
+def _told(session: Session, lexical: str | None) -> dict[str, Any]:
+    """Run the tour, telling each step as it is done; return the whole as data."""
+    from datetime import UTC, datetime  # noqa: PLC0415 - each start pays for what it uses
+
+    from clew.surface import payload  # noqa: PLC0415
+    from clew.surface.cli.tour import Tour  # noqa: PLC0415
+    from clew.surface.cli.views import tour as view  # noqa: PLC0415 - loads rich
+    from clew.surface.cli.views.screen import show  # noqa: PLC0415
+
+    def tell(page: Any) -> None:
+        if not session.as_json:
+            show(page)
+
+    now = datetime.now(UTC)
+    with session.clew() as clew:
+        tour = Tour(clew, now)
+        tell(view.opening(str(session.store), lexical))
+        entries, seconds = tour.store()
+        tell(view.stored(entries, seconds))
+        offers = []
+        for offer, entry in tour.offer():
+            tell(view.offered(offer, entry, lexical=lexical is not None))
+            offers.append({"text": offer.text, **entry})
+        recalls = []
+        for number, each in enumerate(tour.ask(), start=2):
+            tell(view.asked(number, each, now))
+            recalls += [{"title": each.question.title, **payload.recall(answer)} for answer in (each.answer, each.other) if answer]
+    commands = _next(str(session.store))
+    tell(view.closing([recall["stats"]["milliseconds"] for recall in recalls], lexical=lexical is not None))
+    if not session.as_json:
+        click.echo("".join(f"  {command}\n" for command in commands), nl=False)  # unwrapped: to be copied
+    return {
+        "store": session.store,
+        "lexical": lexical,
+        "seconds": round(seconds, 3),
+        "counts": payload.counts(entries),
+        "offers": offers,
+        "recalls": recalls,
+        "next": commands,
+    }
+
+
+def _next(store: str) -> list[str]:
+    place = f"--store {shlex.quote(store)}"
+    return [
+        f'clew recall "who stands in for Priya?" --explain {place}',
+        f'clew add "Harbour 5.0 will drop the classic pages" --category plan {place}',
+        f"clew list --sort important {place}",
+    ]

@@ -1,0 +1,39 @@
+"""`clew doctor`: is everything in order on this machine, and if not, what helps?"""
+
+from __future__ import annotations
+
+import click
+
+from clew.surface.cli.session import Session, common
+
+FAILED = 3
+
+
+@click.command("doctor")
+@common
+def doctor_command(session: Session) -> int:
+    """Check this machine, the store and the model.
+
+    Each line is ok, a warning or a problem, with the way out. Exits with 3 if there is a problem.
+    """
+    from clew.surface.cli.checks import examine  # noqa: PLC0415 - each start pays for what it uses
+
+    checks = examine(session)
+    healthy = all(check.status != "problem" for check in checks)
+    document = {"healthy": healthy, "checks": [check.as_dict() for check in checks]}
+
+    def people() -> None:
+        from rich.table import Table  # noqa: PLC0415 - loads rich
+
+        from clew.surface.cli.views.screen import BAD, DIM, GOOD, KEY, WARN, safe, show  # noqa: PLC0415
+
+        styles = {"ok": GOOD, "warning": WARN, "problem": BAD}
+        table = Table.grid(padding=(0, 2))
+        for check in checks:
+            table.add_row(safe(check.status, styles[check.status]), safe(check.name, KEY), safe(check.detail))
+            if check.way_out:
+                table.add_row("", "", safe(f"→ {check.way_out}", styles[check.status]))
+        show(table, safe("All is well." if healthy else "There are problems; the arrows say what helps.", DIM))
+
+    session.answer(document, people)
+    return 0 if healthy else FAILED

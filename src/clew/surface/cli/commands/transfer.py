@@ -1,0 +1,119 @@
+"""`clew export`, `clew load`: a store as lines of JSON, and back."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from clew.errors import InputError
+from clew.surface.cli.options import STDIN
+from clew.surface.cli.progress import Meter
+from clew.surface.cli.session import Session, common
+from clew.surface.cli.text import clean, counted, size
+
+SQLITE_MAGIC = b"SQLite format 3\0"
+LINES_PER_STEP = 500  # between two steps of the bar
+
+
+@click.command("export")
+@click.argument("path", type=click.Path(dir_okay=False, allow_dash=True), default=STDIN)
+@click.option("--space", metavar="NAME", help="This space only.")
+@click.option("--no-vectors", is_flag=True, help="Leave the vectors out; clew reembed makes them again.")
+@click.option("--force", is_flag=True, help="Replace PATH if it exists.")
+@common
+def export_command(session: Session, path: str, *, space: str | None, no_vectors: bool, force: bool) -> None:
+    """Write the store to PATH, or to stdout.
+
+    As lines of JSON that clew load reads: everything that is truth, vectors included. With stdout, --json changes nothing.
+    """
+    with session.clew() as clew:
+        lines = clew.export(space=space, vectors=not no_vectors)
+        if path == STDIN:
+            _write(lines, sys.stdout.buffer)
+            return
+        with _replacing(Path(path).expanduser(), force=force) as file:
+            count = _write(lines, file)
+    length = Path(path).expanduser().stat().st_size
+    document = {"path": path, "lines": count, "bytes": length}
+    session.answer(document, lambda: click.echo(clean(f"Exported {counted(count, 'line')} to {path} ({size(length)}).")))
+
+
+def _write(lines: Iterable[str], file: IO[bytes]) -> int:
+    count = 0
+    for line in lines:
+        file.write(line.encode("utf-8", "surrogatepass") + b"\n")
+        count += 1
+    file.flush()
+    return count
+
+
+@contextmanager
+def _replacing(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
+    """Open a file that appears under its name only when it is whole."""
+    if path.exists() and not force:
+        raise InputError("path", str(path), "exists already", "Name another file, or replace it with --force.")
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as file:
+            yield file
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+@click.command("load")
+@click.argument("path", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@common
+def load_command(session: Session, path: str) -> None:
+    """Bring in the export or backup PATH.
+
+    - reads an export from stdin. What is there already stays as it is, so it can run twice.
+    """
+    with session.clew() as clew, Meter(quiet=session.as_json) as meter, _lines(session, path) as lines:
+        done = clew.load(_metered(lines, meter))
+    for note in done.notes:
+        session.note(note)
+    document = {**asdict(done), "notes": list(done.notes)}
+    session.answer(document, lambda: click.echo(_sentence(document)))
+
+
+@contextmanager
+def _lines(session: Session, path: str) -> Iterator[Iterable[str]]:
+    """Give the lines of an export; a backup, being a store, is exported on the way."""
+    if path == STDIN:
+        yield _decoded(sys.stdin.buffer)
+        return
+    with Path(path).open("rb") as file:
+        if file.peek(len(SQLITE_MAGIC))[: len(SQLITE_MAGIC)] != SQLITE_MAGIC:
+            yield _decoded(file)
+            return
+    with Session(store=path, config=session.config, as_json=session.as_json).clew() as backup:
+        yield backup.export()
+
+
+def _decoded(file: Iterable[bytes]) -> Iterator[str]:
+    return (line.decode("utf-8", "surrogateescape") for line in file)
+
+
+def _metered(lines: Iterable[str], meter: Meter) -> Iterator[str]:
+    nodes = 0
+    for number, line in enumerate(lines):
+        nodes += line.startswith('{"node"')
+        if number % LINES_PER_STEP == LINES_PER_STEP - 1:
+            meter("loading", nodes, None)
+        yield line
+
+
+def _sentence(done: dict[str, Any]) -> str:
+    return (
+        f"Loaded {counted(done['nodes'], 'memory')} with {counted(done['events'], 'event')}, {counted(done['vectors'], 'vector')} "
+        f"and {counted(done['edges'], 'edge')}; {done['skipped']:,} were there already."
+    )

@@ -1,0 +1,101 @@
+"""Many memories from stdin: in batches, each line with its own outcome; one bad line costs no other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clew.errors import ClewError, InputError, RefusedError
+from clew.surface import payload
+from clew.surface.cli.options import stdin_lines
+from clew.surface.cli.progress import Meter
+from clew.surface.cli.session import Session
+from clew.surface.cli.text import clean
+from clew.surface.cli.views.outcomes import outcome_line
+
+if TYPE_CHECKING:
+    from clew.engine import Clew
+
+Entry = dict[str, Any]
+Numbered = tuple[int, "str | Mapping[str, Any] | InputError"]  # a line: its number and the memory on it, or what is wrong with it
+WHAT = "remembering"
+
+
+def add_many(session: Session, fields: Mapping[str, Any], *, jsonl: bool) -> int:
+    """Offer every line of stdin that is not blank; return 1 if any was refused."""
+    entries: list[Entry] = []
+    lines = ((number, _read(number, line, jsonl=jsonl)) for number, line in enumerate(stdin_lines(), start=1) if line.strip())
+    with session.clew() as clew, Meter(quiet=session.as_json) as meter:
+        meter(WHAT, 0, None)
+        for batch in _batches(lines, clew.settings.memory.batch_size):
+            fresh = list(_offered(clew, batch, fields))
+            entries += fresh
+            _tell(session, fresh)
+            meter(WHAT, len(entries), None)
+    if not entries:
+        raise InputError("stdin", "", "holds no memory", 'Pipe one memory a line, or with --jsonl one object a line: {"text": "…"}.')
+    _finish(session, entries)
+    return 1 if any(entry["outcome"] == "rejected" for entry in entries) else 0
+
+
+def _read(number: int, line: str, *, jsonl: bool) -> str | Mapping[str, Any] | InputError:
+    if not jsonl:
+        return line
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return InputError(f"line {number}", line, f"is not JSON ({error})", 'Write each line as {"text": "…"}.')
+    if not isinstance(value, dict) or "text" not in value:
+        return InputError(f"line {number}", line, "is not an object with a text", 'Write each line as {"text": "…"}.')
+    return value
+
+
+def _batches(lines: Iterator[Numbered], length: int) -> Iterator[list[Numbered]]:
+    while batch := list(islice(lines, length)):
+        yield batch
+
+
+def _offered(clew: Clew, batch: Sequence[Numbered], fields: Mapping[str, Any]) -> Iterator[Entry]:
+    """Yield an entry for each line, in order."""
+    good = [memory for _, memory in batch if not isinstance(memory, InputError)]
+    results = iter(_together(clew, good, fields))
+    for number, memory in batch:
+        result = memory if isinstance(memory, InputError) else next(results)
+        yield {"line": number, **(_refused(result) if isinstance(result, ClewError) else payload.outcome(result))}
+
+
+def _together(clew: Clew, memories: Sequence[str | Mapping[str, Any]], fields: Mapping[str, Any]) -> Iterable[Any]:
+    """Return the outcome or the error of each; a batch is written whole or not at all, so after an error each goes alone."""
+    try:
+        return clew.remember_many(memories, **fields)
+    except (InputError, RefusedError):
+        return [_alone(clew, memory, fields) for memory in memories]
+
+
+def _alone(clew: Clew, memory: str | Mapping[str, Any], fields: Mapping[str, Any]) -> Any:
+    try:
+        return clew.remember_many([memory], **fields)[0]
+    except (InputError, RefusedError) as error:
+        return error
+
+
+def _refused(error: ClewError) -> Entry:
+    return {"outcome": "rejected", "id": None, **payload.error(error)}
+
+
+def _tell(session: Session, entries: Sequence[Entry]) -> None:
+    if not session.as_json:
+        for entry in entries:
+            click.echo(f"{entry['line']:>6}  {clean(outcome_line(entry))}")
+
+
+def _finish(session: Session, entries: Sequence[Entry]) -> None:
+    for note in dict.fromkeys(note for entry in entries for note in entry.get("notes", ())):
+        session.note(note)
+    document = payload.outcomes(entries)
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in document["counts"].items())
+    session.answer(document, lambda: click.echo(f"{len(entries):,} lines: {counts}", err=True))

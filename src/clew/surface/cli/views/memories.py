@@ -1,0 +1,81 @@
+"""Memories as people read them: the text first, then one quiet line about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from rich.console import Group
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from clew.surface.cli.text import clean, one_line
+from clew.surface.cli.views.screen import DIM, KEY, ago, facts
+from clew.times import iso
+from clew.types import Event, Node
+
+TEXT_INDENT = (0, 0, 0, 2)
+
+
+def memory_list(nodes: Sequence[Node], now: datetime) -> Group:
+    """Return memories one below the other."""
+    return Group(*(Group(headline(node), Padding(about(node, now), TEXT_INDENT)) for node in nodes))
+
+
+def headline(node: Node) -> Text:
+    """Return a memory's title and text."""
+    title = clean(f"{node.title}: ") if node.title else ""
+    return Text.assemble((title, "bold"), clean(node.text))
+
+
+def about(node: Node, now: datetime, *, importance: bool = True) -> Text:
+    """Return the id to go on with, and where the memory stands: category, age, weight, tags."""
+    parts = ["", node.category, ago(node.t_valid, now)]
+    parts += [f"importance {node.importance:g}"] if importance else []
+    parts += [f"recalled {node.accesses}×"] if node.accesses else []
+    parts += [f"#{tag}" for tag in node.tags]
+    parts += ["protected"] if node.protected else []
+    return Text.assemble((clean(node.id), KEY), (f" {one_line(' · '.join(parts))}", DIM))
+
+
+def memory_page(node: Node, now: datetime) -> Group:
+    """Return everything about one memory."""
+    return Group(
+        headline(node),
+        "",
+        facts(
+            [
+                ("id", node.id),
+                ("space", node.space),
+                ("category", node.category),
+                ("trigger", node.trigger),
+                ("importance", f"{node.importance:g}"),
+                ("stability", str(node.stability)),
+                ("true", _span(node.t_valid, node.t_invalid, now)),
+                ("believed", _span(node.t_created, node.t_expired, now)),
+                ("source", node.source),
+                ("tags", ", ".join(node.tags)),
+                ("metadata", ", ".join(f"{key}={value}" for key, value in node.metadata.items())),
+                ("keywords", ", ".join(node.keywords)),
+                ("recalled", f"{node.accesses} times" if node.accesses else "not yet"),
+                ("state", ", ".join(name for name in ("protected", "archived") if getattr(node, name))),
+            ]
+        ),
+    )
+
+
+def _span(begin: datetime, end: datetime | None, now: datetime) -> str:
+    until = f" until {iso(end)}" if end else ""
+    return f"from {iso(begin)[:19]}Z ({ago(begin, now)}){until}"
+
+
+def history_page(events: Sequence[Event], now: datetime) -> Table:
+    """Return what happened to a memory, oldest first."""
+    table = Table.grid(padding=(0, 2))
+    for event in events:
+        detail = ", ".join(f"{key}={one_line(str(value))}" for key, value in event.detail.items())
+        table.add_row(
+            Text(iso(event.at)[:19] + "Z", style=DIM), Text(ago(event.at, now), style=DIM), Text(str(event.kind), style=KEY), detail
+        )
+    return table

@@ -1,0 +1,38 @@
+"""What became of an offered text, on one line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+SIGNS = {"inserted": "+", "exact_duplicate": "=", "near_duplicate": "≈", "rejected": "✗"}
+
+
+def outcome_line(entry: Mapping[str, Any]) -> str:
+    """Return the line for an outcome of the JSON contract.
+
+    >>> outcome_line({"outcome": "rejected", "id": None, "rule": "too_short", "value": 3, "limit": 12})
+    '✗ rejected        too_short: 3 (limit: 12)'
+    >>> outcome_line({"outcome": "inserted", "id": "01k"})
+    '+ inserted        01k'
+    """
+    kind = str(entry["outcome"])
+    return f"{SIGNS.get(kind, '?')} {kind:<15} {_detail(kind, entry)}"
+
+
+def _detail(kind: str, entry: Mapping[str, Any]) -> str:
+    if "error" in entry:
+        return str(entry["error"]["message"])
+    if kind == "inserted":
+        return str(entry["id"])
+    if kind == "rejected":
+        return f"{entry.get('rule')}: {_shown(entry.get('value'))} (limit: {_shown(entry.get('limit'))})"
+    if kind == "near_duplicate":
+        return f"of {entry.get('canonical_id')}, reinforced (cosine {_shown(entry.get('value'))}, limit {_shown(entry.get('limit'))})"
+    if entry.get("rule") == "idempotency_key":
+        return f"of {entry.get('canonical_id')}, written under the same key"
+    return f"of {entry.get('canonical_id')}, reinforced"
+
+
+def _shown(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

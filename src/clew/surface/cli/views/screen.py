@@ -1,0 +1,76 @@
+"""The page that people's output is drawn on: colours on a terminal only, 80 columns in a pipe, no markup ever."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from clew.surface.cli.text import clean
+
+DIM, KEY, SCORE, GOOD, WARN, BAD = "dim", "cyan", "bold cyan", "green", "yellow", "red"
+
+
+def console() -> Console:
+    """Return a console on stdout; text is never read as markup, so a memory cannot style or link anything."""
+    return Console(markup=False, highlight=False, emoji=False)
+
+
+def show(*lines: Any) -> None:
+    """Draw on stdout."""
+    page = console()
+    with page.capture() as drawn:
+        for line in lines:
+            page.print(line)
+    # Cells are padded to their width: invisible on a screen, a nuisance in a file.
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines()))
+
+
+def safe(text: object, style: str = "") -> Text:
+    """Return text that others wrote, ready to be drawn."""
+    return Text(clean(str(text)), style=style)
+
+
+def facts(rows: list[tuple[str, object]]) -> Table:
+    """Return names and values in two columns; rows without a value are left out."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style=KEY, no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        if value not in (None, "", (), [], {}):
+            table.add_row(name, value if isinstance(value, Text) else safe(value))
+    return table
+
+
+def ago(moment: datetime, now: datetime) -> str:
+    """Say how long ago a moment was.
+
+    >>> from datetime import timedelta
+    >>> now = datetime(2026, 3, 1)
+    >>> [ago(now - timedelta(**age), now) for age in ({"minutes": 5}, {"hours": 3}, {"days": 1}, {"days": 45}, {"days": 800})]
+    ['5 minutes ago', '3 hours ago', '1 day ago', '6 weeks ago', '2 years ago']
+    >>> ago(now + timedelta(days=3), now), ago(now, now)
+    ('in 3 days', 'just now')
+    """
+    seconds = (now - moment).total_seconds()
+    for name, length in (
+        ("year", 365 * 86400),
+        ("month", 61 * 86400),
+        ("week", 14 * 86400),
+        ("day", 86400),
+        ("hour", 3600),
+        ("minute", 60),
+    ):
+        if abs(seconds) >= length:
+            count = int(abs(seconds) // _UNIT.get(name, length))
+            amount = f"{count} {name}{'' if count == 1 else 's'}"
+            return f"{amount} ago" if seconds > 0 else f"in {amount}"
+    return "just now"
+
+
+# Weeks are counted from two weeks on and months from two months on: "3 weeks" says more than "0 months".
+_UNIT = {"month": 30.44 * 86400, "week": 7 * 86400}

@@ -1,0 +1,160 @@
+"""Answers as JSON-ready data: the contract of docs/json.md, one for every surface.
+
+Pure functions. Whatever they return goes through `dumps`, which always gives one valid JSON document.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # at run time the engine is loaded only by those who use it
+    from clew.errors import ClewError
+    from clew.models.library import Listed
+    from clew.ports import Problem
+    from clew.recall.state import Hit, Recall
+    from clew.settings import Row
+    from clew.types import Event, Node, Outcome
+
+SHOWN_VALUE_CHARACTERS = 200  # of a refused value: enough to recognise it, too little to send 10 MB back
+_UNPRINTED = re.compile("[\x7f-\x9f]")  # JSON may hold these bare; a terminal would obey them
+
+
+def outcome(result: Outcome) -> dict[str, Any]:
+    """Return what became of one offered text; what does not apply is left out."""
+    optional = {"rule": result.rule, "value": result.value, "limit": result.limit, "canonical_id": result.canonical_id}
+    given = {name: value for name, value in optional.items() if value is not None}
+    return {"outcome": str(result.outcome), "id": result.id, **given, **({"notes": list(result.notes)} if result.notes else {})}
+
+
+def outcomes(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what became of many texts, in order, and how many of each there were."""
+    return {"outcomes": list(entries), "counts": counts(entries)}
+
+
+def counts(entries: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Return how many texts had each outcome, by name."""
+    return dict(sorted(Counter(str(entry["outcome"]) for entry in entries).items()))
+
+
+def recall(answer: Recall) -> dict[str, Any]:
+    """Return an answer with the reasons for every hit."""
+    best = answer.best_rejected
+    return {
+        "query": answer.question.text,
+        "hits": [hit(each, rank) for rank, each in enumerate(answer.hits, start=1)],
+        "stats": answer.stats,
+        "nothing_relevant": answer.nothing_relevant,
+        "filtered_count": answer.filtered_count,
+        "best_rejected": None if best is None else asdict(best),
+        "trace_id": answer.id,
+    }
+
+
+def hit(found: Hit, rank: int) -> dict[str, Any]:
+    """Return a hit; contributions are listed in the order in which they add up to the score exactly."""
+    node = found.node
+    return {
+        "id": found.id,
+        "rank": rank,
+        "score": found.score,
+        "text": found.text,
+        "title": node.title if node else "",
+        "space": node.space if node else "",
+        "category": node.category if node else "",
+        "components": {
+            name: {"value": part.value, "weight": part.weight, "contribution": part.contribution}
+            for name, part in sorted(found.components.items())
+        },
+        "channels": {
+            name: {
+                "rank": place.rank,
+                "score": place.score,
+                "normalised": place.normalised,
+                "weight": place.weight,
+                "contribution": place.contribution,
+            }
+            for name, place in sorted(found.channels.items())
+        },
+        "method": found.method,
+        "explanation": found.explanation,
+        "node": memory(node) if node else None,
+    }
+
+
+def memory(node: Node) -> dict[str, Any]:
+    """Return a memory with all its fields."""
+    from clew.engine.transfer import node_as_dict  # noqa: PLC0415 - loads numpy, which errors and settings do not need
+
+    return node_as_dict(node)
+
+
+def memories(nodes: Iterable[Node]) -> dict[str, Any]:
+    """Return a list of memories."""
+    return {"memories": [memory(node) for node in nodes]}
+
+
+def history(id: str, events: Iterable[Event]) -> dict[str, Any]:
+    """Return what happened to a memory, oldest first."""
+    from clew.engine.transfer import event_as_dict  # noqa: PLC0415 - as in `memory`
+
+    return {"id": id, "events": [event_as_dict(event) for event in events]}
+
+
+def model(listed: Listed) -> dict[str, Any]:
+    """Return a known model and where it is, if it is on this machine."""
+    card = listed.card
+    return {
+        "name": card.name,
+        "id": card.id,
+        "dimension": card.dimension,
+        "max_tokens": card.max_tokens,
+        "licence": card.licence,
+        "bytes": card.size,
+        "path": None if listed.path is None else str(listed.path),
+        "files": [{"name": file.name, "sha256": file.sha256, "bytes": file.size} for file in card.files],
+        "sources": [source.place for source in card.sources],
+    }
+
+
+def setting(row: Row) -> dict[str, Any]:
+    """Return a setting with its value and where that came from."""
+    return asdict(row)
+
+
+def problem(found: Problem) -> dict[str, Any]:
+    """Return something that a check found wrong, and what mends it."""
+    return asdict(found)
+
+
+def error(raised: ClewError) -> dict[str, Any]:
+    """Return an error under the one key that no answer has."""
+    facts = raised.as_dict()
+    value = facts.get("value")
+    if isinstance(value, str) and len(value) > SHOWN_VALUE_CHARACTERS:
+        facts["value"] = value[:SHOWN_VALUE_CHARACTERS] + "…"
+    return {"error": facts}
+
+
+def dumps(payload: Mapping[str, Any], *, ascii_only: bool = False, indent: int | None = None) -> str:
+    r"""Return one valid JSON document: numbers that JSON does not know become text, control characters are escaped.
+
+    >>> print(dumps({"weight": float("nan"), "text": "\x9b2J é"}))
+    {"weight": "nan", "text": "\u009b2J é"}
+    """
+    import json  # noqa: PLC0415 - a start that fails for people needs none
+
+    text = json.dumps(_finite(payload), ensure_ascii=ascii_only, indent=indent, allow_nan=False)
+    return _UNPRINTED.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,1 @@
+"""The chapters of the store's conformance suite, one promise a test."""

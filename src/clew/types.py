@@ -1,0 +1,192 @@
+"""The values that move through Clew: frozen, comparable, without behaviour that needs a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+NodeId: TypeAlias = str
+Vectors: TypeAlias = npt.NDArray[np.float32]
+
+DEFAULT_SPACE = "default"
+
+
+class Kind(StrEnum):
+    """What a node is."""
+
+    MEMORY = "memory"
+    DOCUMENT = "document"
+    SECTION = "section"
+    CHUNK = "chunk"
+    ENTITY = "entity"
+
+
+class Stability(StrEnum):
+    """How fast what a memory says goes out of date."""
+
+    STATIC = "static"
+    DYNAMIC = "dynamic"
+    EPHEMERAL = "ephemeral"
+    UNKNOWN = "unknown"
+
+
+class EventKind(StrEnum):
+    """What can happen to a memory; the log is append-only."""
+
+    ADD = "ADD"
+    REINFORCE_EXACT = "REINFORCE_EXACT"
+    REINFORCE_NEAR = "REINFORCE_NEAR"
+    ACCESS = "ACCESS"
+    UPDATE = "UPDATE"
+    SUPERSEDE = "SUPERSEDE"
+    INVALIDATE = "INVALIDATE"
+    EXPIRE = "EXPIRE"
+    FORGET = "FORGET"
+
+
+class Role(StrEnum):
+    """What a stored vector stands for; a node has at most one vector of each role."""
+
+    CONTENT = "content"
+    CONTEXT = "context"
+    QUESTION = "question"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A claim: one thing worth remembering, with its two time axes and where it came from."""
+
+    id: NodeId
+    text: str
+    t_created: datetime
+    t_valid: datetime
+    content_hash: str
+    space: str = DEFAULT_SPACE
+    kind: Kind = Kind.MEMORY
+    title: str = ""
+    category: str = "observation"
+    trigger: str = ""
+    importance: float = 0.5
+    stability: Stability = Stability.UNKNOWN
+    t_invalid: datetime | None = None
+    t_expired: datetime | None = None
+    source: str = ""
+    parent: NodeId | None = None
+    root: NodeId | None = None
+    position: int | None = None
+    start: int | None = None
+    end: int | None = None
+    keywords: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    idempotency_key: str | None = None
+    protected: bool = False
+    archived: bool = False
+    accesses: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What a score asks of a node beside its relevance: read for every candidate, so no more than that."""
+
+    t_valid: datetime
+    importance: float
+    accesses: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Evidence: something that happened to a node at a time."""
+
+    node: NodeId
+    kind: EventKind
+    at: datetime
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """A directed, weighted connection between two nodes."""
+
+    source: NodeId
+    target: NodeId
+    kind: str
+    weight: float = 1.0
+    confidence: float = 1.0
+    evidence: str = ""
+    t_created: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedding:
+    """One vector of a node, with what it was made from, so that a stale one can be found."""
+
+    node: NodeId
+    role: Role
+    text_hash: str
+    vector: npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which nodes a question may see; applied inside candidate generation, never after it.
+
+    Without `known_at`, what we believe now counts (not expired); without `as_of`, what has not
+    stopped being true by `now`. `since` and `until` bound the valid time and include both ends.
+    """
+
+    space: str = DEFAULT_SPACE
+    kinds: tuple[Kind, ...] = ()
+    categories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    since: datetime | None = None
+    until: datetime | None = None
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    now: datetime
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A node found by one channel, with that channel's raw score; higher is better."""
+
+    id: NodeId
+    score: float
+
+
+Ranking: TypeAlias = tuple[Match, ...]
+
+
+def ranked(matches: Iterable[Match]) -> Ranking:
+    """Order matches best first; ties fall back to id, so that every run and machine agrees."""
+    return tuple(sorted(matches, key=lambda match: (-match.score, match.id)))
+
+
+class OutcomeKind(StrEnum):
+    """What became of a text that was offered."""
+
+    INSERTED = "inserted"
+    EXACT_DUPLICATE = "exact_duplicate"
+    NEAR_DUPLICATE = "near_duplicate"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of one text offered to `remember`, and by which rule."""
+
+    outcome: OutcomeKind
+    id: NodeId | None = None
+    rule: str | None = None
+    value: float | str | None = None
+    limit: float | str | None = None
+    canonical_id: NodeId | None = None
+    notes: tuple[str, ...] = ()

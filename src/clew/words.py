@@ -1,0 +1,178 @@
+"""From text to words: the one analysis that the index, the queries and the oracle share.
+
+Terms are what is indexed: case and accents folded, English words stemmed, CJK and Thai text cut into
+overlapping pairs (they write no spaces), identifiers such as `getUserName` also by their parts.
+Changing what `terms` returns changes what is in every index: raise ANALYSER_VERSION with it, and
+stores rebuild their words on the next opening.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from Stemmer import Stemmer
+
+ANALYSER_VERSION = 1
+
+# Letters and digits of any script, with the vowel signs that Indic and Arabic scripts write as marks.
+_WORD = re.compile(
+    r"(?:[^\W_]|[\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff\u0e31-\u0e4e])+(?:['’][^\W\d_]+)?"
+)
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_MIN_PART = 3  # shorter parts of an identifier ("to" in "toString") are noise
+_MIN_STEMMED = 4  # Snowball leaves shorter words alone in all but a few cases
+_MAX_WORD = 64  # a longer run of letters is a hash or a blob: its start identifies it well enough
+
+STOP_WORDS = frozenset(
+    """
+    a about above after again against all also am an and any are as at be because been before being below between both but by can
+    could did do does doing don dont down during each else few for from further had has have having he her here hers herself him
+    himself his how i if in into is isnt it its itself just let may me might more most must my myself no nor not now of off on once
+    only or other our ours ourselves out over own please same shall she should so some such tell than that the their theirs them
+    themselves then there these they this those through to too under until up us very was we were what when where which while who
+    whom whose why will with would you your yours yourself yourselves
+    """.split()
+)
+
+
+@lru_cache(maxsize=512)
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of a text as written, in order, without what stands between them.
+
+    Remembered for a while: on its way into a store a text is looked at by half a dozen rules.
+
+    >>> words("Matt's café — naïve_case")
+    ("Matt's", 'café', 'naïve', 'case')
+    """
+    return tuple(_WORD.findall(text))
+
+
+def terms(text: str) -> list[str]:
+    """Return the index terms of a text, in order, repeats included.
+
+    >>> terms("The databases were migrated: getUserName")
+    ['the', 'databas', 'were', 'migrat', 'getusernam', 'get', 'user', 'name']
+    >>> terms("数据库 Café")
+    ['数据', '据库', 'cafe']
+    """
+    return [term for word in words(text) for term in _terms_of(word)]
+
+
+def query_terms(text: str) -> list[str]:
+    """Return the distinct terms of a question in order, without stop words unless there is nothing else.
+
+    >>> query_terms("What is the database?"), query_terms("to be or not to be")
+    (['databas'], ['to', 'be', 'or', 'not'])
+    """
+    telling = dict.fromkeys(term for word in words(text) if folded(word) not in STOP_WORDS for term in _terms_of(word))
+    return list(telling) or list(dict.fromkeys(terms(text)))
+
+
+def keywords(text: str, *, limit: int) -> tuple[str, ...]:
+    """Return the most frequent telling words of a text, in reading order among equals.
+
+    >>> keywords("Postgres is slow; tune Postgres vacuum", limit=2)
+    ('postgres', 'slow')
+    """
+    telling = Counter(word for word in map(folded, words(text)) if len(word) > 2 and word not in STOP_WORDS and not word.isdigit())
+    return tuple(word for word, _ in telling.most_common(limit))
+
+
+@lru_cache(maxsize=1 << 18)
+def _terms_of(word: str) -> tuple[str, ...]:
+    plain = folded(word)[:_MAX_WORD]
+    if not word.isascii():  # folding may have brought in signs and spaces: "⑴" becomes "(1)"
+        return tuple(term for piece in words(plain) for term in _pieces(piece))
+    parts = [part.lower() for part in _CAMEL.findall(word)] if not (word.islower() or word.isupper() or word.istitle()) else []
+    split = [part for part in parts if len(part) >= _MIN_PART] if len(parts) > 1 else []
+    return (_stem(plain), *map(_stem, split))
+
+
+def _pieces(piece: str) -> Iterator[str]:
+    return iter((_stem(piece),)) if piece.isascii() else _unspaced(piece)
+
+
+@lru_cache(maxsize=1 << 16)
+def folded(word: str) -> str:
+    """Return a word without case, accents, possessive and apostrophe.
+
+    >>> folded("Müller’s"), folded("don't"), folded("İ")
+    ('muller', 'dont', 'i')
+    """
+    word = word.casefold()
+    if not word.isascii():
+        word = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", word))).replace("’", "'")
+    return word.removesuffix("'s").replace("'", "")
+
+
+def _unspaced(word: str) -> Iterator[str]:
+    """Cut the runs of scripts that write no spaces into overlapping pairs; leave the rest whole."""
+    position = 0
+    for run in _UNSPACED.finditer(word):
+        if run.start() > position:
+            yield word[position : run.start()]
+        characters = run.group()
+        yield from (characters[i : i + 2] for i in range(max(1, len(characters) - 1)))
+        position = run.end()
+    if position < len(word):
+        yield word[position:]
+
+
+def _stem(word: str) -> str:
+    return str(_english().stemWord(word)) if len(word) >= _MIN_STEMMED and word.isalpha() else word
+
+
+@lru_cache(maxsize=1)
+def _english() -> Stemmer:
+    from Stemmer import Stemmer  # noqa: PLC0415 - a command without words need not load it
+
+    return Stemmer("english", 0)  # no cache of its own: `_terms_of` remembers whole words
+
+
+def tidy(text: str) -> str:
+    r"""Return the text in NFC with white space in order: single spaces, at most one blank line, nothing at the ends.
+
+    >>> tidy("  two   spaces \t\r\n\r\n\r\n next ")
+    'two spaces\n\nnext'
+    """
+    lines = [" ".join(line.split()) for line in unicodedata.normalize("NFC", text).splitlines()]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def content_hash(text: str) -> str:
+    """Return the identity of a text: equal for texts that differ in white space only."""
+    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:32]
+
+
+def sentence_list(items: Sequence[str]) -> str:
+    """Join items as a person would.
+
+    >>> sentence_list(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join(filter(None, (", ".join(items[:-1]), items[-1]))) if items else ""
+
+
+def token_estimate(text: str) -> int:
+    """Return about how many tokens a language model counts, rather too many than too few.
+
+    A word is one token for every started six letters, everything else one a character but for spaces.
+
+    >>> token_estimate("Postgres listens on port 5432."), token_estimate("数据库")
+    (8, 3)
+    """
+    spelled = sum(-(-len(word) // 6) for word in words(text) if word.isascii())
+    foreign = sum(len(word) for word in words(text) if not word.isascii())
+    signs = sum(1 for character in text if not character.isspace() and not character.isalnum())
+    return spelled + foreign + signs

@@ -1,0 +1,121 @@
+"""Accesses: only what was returned, damped, behind the caller's back, and never in the way."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from datetime import datetime
+
+import clew
+from clew.errors import StoreBusyError
+from clew.settings import load
+from clew.store.memory import MemoryStore
+from clew.testing import NOW, FixedClock
+from clew.types import EventKind, NodeId
+
+from .conftest import Open
+
+COFFEE = [
+    "The coffee machine on the second floor is broken",
+    "Anna is in charge of coffee on Monday",
+    "Coffee beans are ordered from the roastery",
+]
+
+
+def accesses(memory: clew.Clew) -> list[int]:
+    memory.stats()  # writes what waits
+    return [node.accesses for node in sorted(memory.recent(), key=lambda node: node.id)]
+
+
+def test_only_what_was_returned_is_counted(memory: clew.Clew) -> None:
+    memory.remember_many(COFFEE)
+    answer = memory.recall("coffee machine", k=1)
+    assert len(answer.channels["sparse"]) == 3
+    assert accesses(memory) == [1, 0, 0]
+    assert [event.kind for event in memory.history(answer.hits[0].id)] == [EventKind.ADD, EventKind.ACCESS]
+
+
+def test_a_second_recall_within_the_hour_does_not_count(memory: clew.Clew, clock: FixedClock) -> None:
+    memory.remember(COFFEE[0])
+    counts = []
+    for minutes in (0, 59, 1, 59, 1):
+        clock.advance(minutes=minutes)
+        memory.recall("coffee")
+        counts += accesses(memory)
+    assert counts == [1, 1, 2, 2, 3]
+
+
+def test_tracking_is_off_on_request(memory: clew.Clew, open_clew: Open) -> None:
+    memory.remember_many(COFFEE)
+    memory.recall("coffee", track=False)
+    assert accesses(memory) == [0, 0, 0]
+    silent = open_clew(access={"track": False})
+    silent.recall("coffee")
+    assert accesses(silent) == [0, 0, 0]
+    silent.recall("coffee machine", k=1, track=True)
+    assert accesses(silent) == [1, 0, 0]
+
+
+def test_listing_and_looking_do_not_count(memory: clew.Clew) -> None:
+    outcome = memory.remember(COFFEE[0])
+    memory.recent()
+    memory.get(str(outcome.id))
+    memory.history(str(outcome.id))
+    assert accesses(memory) == [0]
+
+
+def test_closing_writes_what_waits(open_clew: Open) -> None:
+    memory = open_clew(access={"flush_seconds": 3600})
+    memory.remember_many(COFFEE)
+    memory.recall("coffee")
+    memory.close()
+    memory.close()
+    assert accesses(open_clew()) == [1, 1, 1]
+
+
+class SlowStore(MemoryStore):
+    """Does not count an access before it is allowed to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.allowed = threading.Event(), threading.Event()
+        self.threads: list[str] = []
+
+    def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
+        self.threads.append(threading.current_thread().name)
+        self.asked.set()
+        assert self.allowed.wait(60)
+        return super().touch(ids, at, min_interval_seconds=min_interval_seconds)
+
+
+def test_a_slow_store_does_not_delay_a_recall() -> None:
+    store = SlowStore()
+    settings = load(overrides={"access": {"flush_seconds": 0.0}}).settings
+    with clew.Clew(store=store, embedder=None, settings=settings, clock=FixedClock()) as memory:
+        memory.remember_many(COFFEE)
+        first = memory.recall("coffee machine", k=1)
+        assert store.asked.wait(60)
+        assert len(memory.recall("coffee").hits) == 3  # returns although the first access is still being written
+        store.allowed.set()
+        assert accesses(memory) == [1, 1, 1]
+    assert first.hits[0].text == COFFEE[0]
+    assert store.threads[0] == "clew-accesses"
+
+
+class BusyStore(MemoryStore):
+    def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
+        raise StoreBusyError("The file was locked for 30 s.")
+
+
+def test_an_access_that_cannot_be_counted_is_reported_and_costs_no_answer() -> None:
+    with clew.Clew(store=BusyStore(), embedder=None, settings=load().settings, clock=FixedClock(NOW)) as memory:
+        memory.remember(COFFEE[0])
+        assert memory.recall("coffee").hits
+        assert memory.stats()["tracking_failure"] == "The file was locked for 30 s."
+
+
+def test_the_same_memory_twice_in_a_batch_is_one_access(memory: clew.Clew) -> None:
+    memory.remember(COFFEE[0])
+    for _ in range(5):
+        memory.recall("coffee")
+    assert accesses(memory) == [1]
