@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import pairwise
 
 import pytest
@@ -43,7 +44,7 @@ OURS = st.one_of(
 
 
 @given(text=TEXTS, ours=OURS)
-@settings(max_examples=300)
+@settings(max_examples=400)
 def test_chunks_are_at_their_offsets_within_the_budget_and_hold_everything(text: str, ours: Fixed | Recursive) -> None:
     chunks = ours.chunk(text)
     held: set[int] = set()
@@ -108,7 +109,7 @@ def test_unknown_chunkers_and_overlaps_that_would_be_ignored_are_refused() -> No
 
 
 def test_a_missing_chonkie_is_named_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "chonkie", None)
+    monkeypatch.setitem(sys.modules, "chonkie", None)
     with pytest.raises(ModelMissingError, match=r"clew\[eval\]"):
         Chonkie(200).chunk("some text")
 

@@ -46,7 +46,7 @@ def test_an_interval_is_the_same_for_one_seed_and_another_for_another() -> None:
 
 def test_an_interval_is_close_to_that_of_the_normal_distribution() -> None:
     values = drawn(2, 400)
-    half = 1.96 * np.std(values, ddof=1) / 20
+    half = 1.96 * float(np.std(values, ddof=1)) / 20
     low, high = mean_interval(values)
     assert (low, high) == pytest.approx((np.mean(values) - half, np.mean(values) + half), abs=0.1 * half)
 

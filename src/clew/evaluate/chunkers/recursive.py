@@ -53,10 +53,10 @@ def _cut(atoms: Atoms, strengths: list[int], part: tuple[int, int], size: int, l
     done: list[tuple[int, int]] = []
     joinable = False
     for first, last in _split(strengths, part, level):
-        if atoms.size(first, last) > size:
+        if not atoms.fits(first, last, size):
             done += _cut(atoms, strengths, (first, last), size, level + 1)
             joinable = False
-        elif joinable and atoms.size(done[-1][0], last) <= size:
+        elif joinable and atoms.fits(done[-1][0], last, size):
             done[-1] = (done[-1][0], last)
         else:
             done.append((first, last))

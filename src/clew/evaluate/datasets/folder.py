@@ -92,9 +92,14 @@ class Folder:
 
     def rows(self, path: Path, *, delimiter: str = ",") -> Iterator[Record]:
         """Yield the rows of a table by the names in its first line; a short row lacks its last fields."""
-        table = csv.DictReader(io.StringIO(self.text(path), newline=""), delimiter=delimiter)
-        for row in table:
-            yield Record({name: value for name, value in row.items() if value is not None}, self.place(path, table.line_num))
+        # Judgements in columns by tabs are never quoted; a quotation mark there is part of a name.
+        quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
+        table = csv.DictReader(io.StringIO(self.text(path), newline=""), delimiter=delimiter, quoting=quoting)
+        try:
+            for row in table:
+                yield Record({name: value for name, value in row.items() if value is not None}, self.place(path, table.line_num))
+        except csv.Error as error:
+            raise self.place(path, table.line_num + 1).wrong("", str(error), "is not a row of a table") from error
 
     @staticmethod
     def _get(card: Card) -> str:

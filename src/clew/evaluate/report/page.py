@@ -51,7 +51,11 @@ def _sections(result: Result, samples: Sequence[Sample], timings: Timings | None
 
 
 def _pictures(drawn: Sequence[Markup], note: str, *, wide: bool = False) -> Markup:
-    kept = [element("div", each, class_="scroll wide" if wide else "scroll", tabindex="0", role="region", aria_label="plot") for each in drawn if each]
+    kept = [
+        element("div", each, class_="scroll wide" if wide else "scroll", tabindex="0", role="region", aria_label="plot")
+        for each in drawn
+        if each
+    ]
     return joined(element("p", note), element("div", *kept, class_=None if wide else "plots")) if kept else Markup("")
 
 

@@ -10,6 +10,7 @@ from clew.evaluate.report.markup import Markup, element, joined, number
 
 MARK = 4.5  # half the width of a mark
 CHARACTER = 6.3  # mean width of a character at 12 px, for room beside labels
+NARROW = 1e-4  # a range that no axis can show
 TICK_STEPS = (1, 2, 2.5, 5, 10, 20, 50)
 
 
@@ -34,7 +35,7 @@ def ticks(low: float, high: float, *, most: int = 6) -> list[float]:
     >>> ticks(0.52, 0.88)
     [0.5, 0.6, 0.7, 0.8, 0.9]
     """
-    width = (high - low) or abs(high) or 1.0
+    width = high - low if high - low > NARROW else 1.0
     power = 10.0 ** math.floor(math.log10(width / most))
     step = next(
         step * power for step in TICK_STEPS if math.ceil(round(high / (step * power), 6)) - math.floor(low / (step * power)) <= most

@@ -70,16 +70,16 @@ def results_table(result: Result, *, names: Sequence[str] | None = None, detaile
     """Return the main table: every system, every measure."""
     chosen = names if names is not None else measures_of(result)
     columns = [_column(result, [row.measures.get(name) for row in result.rows]) for name in chosen]
+    floor = baseline_of(result)
     rows = []
     for place, row in enumerate(result.rows):
         intervals = [interval(row.ci.get(name)) if detailed is None or name in detailed else "" for name in chosen]
         cells = [column(place, detail) for column, detail in zip(columns, intervals, strict=True)]
-        rows.append((Cell(row.system), *cells, Cell(p_value(row.p_vs_bm25))))
-    note = (
-        f"Percent, with {result.confidence:.0%} paired-bootstrap intervals. p: randomisation test against {BASELINE} by {result.measure}. "
-        f"Bold: best. ▼: below {BASELINE}."
-    )
-    return Table("Results", ("system", *chosen, f"p vs {BASELINE}"), tuple(rows), note)
+        rows.append((Cell(row.system), *cells, *((Cell(p_value(row.p_vs_bm25)),) if floor else ())))
+    note = f"Percent, with {result.confidence:.0%} paired-bootstrap intervals. Bold: best."
+    if floor:
+        note += f" ▼: below {BASELINE}. p: randomisation test against {BASELINE} by {result.measure}."
+    return Table("Results", ("system", *chosen, *((f"p vs {BASELINE}",) if floor else ())), tuple(rows), note)
 
 
 def category_table(result: Result) -> Table:
