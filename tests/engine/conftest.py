@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
 import clew
-from clew.testing import FixedClock
+
+if TYPE_CHECKING:
+    from clew.testing import FixedClock
 
 Open: TypeAlias = Callable[..., clew.Clew]
 
@@ -23,6 +25,8 @@ def _own_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def clock() -> FixedClock:
+    from clew.testing import FixedClock  # noqa: PLC0415 - later than the conftest that has its asserts rewritten
+
     return FixedClock()
 
 

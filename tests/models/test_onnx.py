@@ -100,7 +100,7 @@ def test_tokens_are_counted_in_the_models_own_vocabulary(real_model: Path) -> No
 
 
 def test_a_file_that_is_no_model_says_how_to_check_it(tmp_path: Path, tokenizer_json: object) -> None:
-    import json  # noqa: PLC0415
+    import json
 
     assert callable(tokenizer_json)
     (tmp_path / TOKENIZER).write_text(json.dumps(tokenizer_json()), encoding="utf-8")

@@ -181,7 +181,7 @@ def test_a_hub_file_that_is_not_the_pinned_one_is_refused(
 
 @pytest.mark.parametrize("status", [401, 404, 416, 500, 503])
 def test_a_hub_that_refuses_is_named_with_its_status(tiny: Card, hub: StartHub, tmp_path: Path, status: int) -> None:
-    from tests.models.conftest import Answer  # noqa: PLC0415
+    from tests.models.conftest import Answer
 
     hub(lambda asked: Answer(status))
     with pytest.raises(DownloadError, match=f"someone/tiny on 127.0.0.1 answered {status}"):
@@ -201,7 +201,7 @@ def test_an_endpoint_that_is_a_file_is_refused(tiny: Card, tmp_path: Path, monke
 
 
 def test_a_hub_that_sends_nothing_is_not_asked_again(tiny: Card, hub: StartHub, tmp_path: Path) -> None:
-    from tests.models.conftest import Answer  # noqa: PLC0415
+    from tests.models.conftest import Answer
 
     local = hub(lambda asked: Answer(body=b"", promised=1000))
     with pytest.raises(DownloadError, match="the line broke"):

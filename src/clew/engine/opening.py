@@ -63,7 +63,9 @@ def _file(path: str | Path) -> Path:
     """Return the path with `~` expanded, or say why no file can have it."""
     try:
         file = Path(path).expanduser()
-        file.exists()
+        file.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return file  # a new one, or the store will say that its folder cannot be made
     except (OSError, RuntimeError, TypeError, ValueError) as error:  # too long, forbidden; no such home; no text; a NUL in it
         raise InputError("path", path, f"cannot name a store ({error})", "Give the path of a file, or ':memory:'.") from error
     return file

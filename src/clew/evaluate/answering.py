@@ -1,62 +1,103 @@
-"""Runs systems over the questions of a dataset."""
+"""Runs systems over the questions of a dataset, and remembers every answer."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from clew.engine import Clew
-from clew.evaluate.data import Query
+from clew.evaluate.data import Passage, Query
 from clew.evaluate.index import Index
 from clew.evaluate.ledger import Ledger
 from clew.evaluate.policies import Answer, Searcher
 from clew.evaluate.systems import System
-from clew.ports import Progress
+from clew.ports import EmbedRole, Progress
 from clew.settings import config_hash
+from clew.words import token_estimate
 
 Answers = Mapping[str, Answer]
+"""By question; rankings and hops speak of the dataset's own passage ids."""
 WAVE = 32  # questions answered between two looks at the progress bar
+
+
+def embed_questions(index: Index) -> None:
+    """Embed all questions at once: faster than one by one, and no latency then holds the model's time."""
+    if index.embedder is not None:
+        index.embedder.embed([query.text for query in index.dataset.queries], role=EmbedRole.QUERY)
 
 
 def answers_of(index: Index, system: System, *, cache: Path, jobs: int, progress: Progress) -> Answers:
     """Return the system's answer to every question, from the ledger where it is there."""
-    queries = index.dataset.queries
     with closing(index.memory.variant(**system.settings)) as memory:
         ledger = Ledger(cache, identity(index, system, memory))
-        with closing(ledger), ThreadPoolExecutor(max_workers=jobs) as pool:
-            waiting = [query for query in queries if query.id not in ledger.answers]
-            for at in range(0, len(waiting), WAVE):
-                wave = waiting[at : at + WAVE]
-                for query, answer in zip(wave, pool.map(lambda query: _answer(index, memory, system, query), wave), strict=True):
-                    ledger.write(query.id, answer)
-                progress(f"asking {system.name}", len(queries) - len(waiting) + at + len(wave), len(queries))
-        return {query.id: ledger.answers[query.id] for query in queries}
+
+        def answer(query: Query) -> Answer:
+            return named(system.policy.answer(Searcher(memory, index.nodes, recipe=system.recipe), query), index)
+
+        return through(ledger, index.dataset.queries, answer, name=system.name, jobs=jobs, progress=progress)
+
+
+def through(
+    ledger: Ledger, queries: Sequence[Query], answer: Callable[[Query], Answer], *, name: str, jobs: int, progress: Progress
+) -> Answers:
+    """Answer what the ledger does not hold, write it there, and return all; closes the ledger."""
+    with closing(ledger), ThreadPoolExecutor(max_workers=jobs) as pool:
+        found = {query.id: kept for query in queries if (kept := ledger.get(query)) is not None}
+        waiting = [query for query in queries if query.id not in found]
+        for at in range(0, len(waiting), WAVE):
+            wave = waiting[at : at + WAVE]
+            for query, given in zip(wave, pool.map(answer, wave), strict=True):
+                ledger.write(query, given)
+                found[query.id] = given
+            progress(f"asking {name}", len(queries) - len(waiting) + at + len(wave), len(queries))
+    return {query.id: found[query.id] for query in queries}
 
 
 def identity(index: Index, system: System, memory: Clew) -> dict[str, object]:
-    """Return all that an answer depends on."""
-    dataset, model = index.dataset, memory.store.model()
+    """Return all that an answer depends on, but for the question."""
+    model = memory.store.model()
     return {
-        "dataset": (dataset.name, dataset.part, dataset.data_hash, len(dataset.passages), dataset.notes),
-        "chunks": sorted({passage.id.partition("#")[0] for passage in dataset.passages[:50]}),
+        "content": index.content,
         "model": model.id if model else None,
-        "policy": repr(system.policy) if not hasattr(system.policy, "expander") else _policy_name(system),
+        "policy": repr(system.policy),
         "recipe": system.recipe,
         "config": config_hash(memory.settings),
     }
 
 
-def _policy_name(system: System) -> str:
-    """Return a multi-hop policy's options; its expander is told by kind, its counts follow from the dataset."""
-    policy = system.policy
-    options = {name: getattr(policy, name) for name in ("k", "hops", "chunks_per_hop", "budget")}
-    return f"{policy.name} {options} {type(getattr(policy, 'expander', None)).__name__}"
+def named(answer: Answer, index: Index) -> Answer:
+    """Return an answer in the dataset's own ids."""
+    hops = {index.nodes[node].id: hop for node, hop in answer.hops.items()}
+    return replace(answer, ranking=tuple(index.nodes[node].id for node in answer.ranking), hops=hops)
 
 
-def _answer(index: Index, memory: Clew, system: System, query: Query) -> Answer:
-    return system.policy.answer(Searcher(memory, index.passages, recipe=system.recipe), query)
+def cut(answers: Answers, passages: Mapping[str, Passage], *, levels: Iterable[str], k: int) -> Answers:
+    """Cut every ranking where the k-th different key has appeared at each level, and count only what is left as its cost.
+
+    Where several passages share a key (turns of a session, chunks of a file) systems are asked for more passages
+    than k, so that k different keys can appear; a caller who wants k keys reads down to the k-th and no further.
+    """
+    wanted = tuple(levels)
+    return {query: _cut(answer, passages, wanted, k) for query, answer in answers.items()}
+
+
+def _cut(answer: Answer, passages: Mapping[str, Passage], levels: Sequence[str], k: int) -> Answer:
+    kept = answer.ranking[: max(_reach(answer.ranking, passages, level, k) for level in levels)]
+    tokens = sum(token_estimate(passages[id].text) for id in kept)
+    cost = replace(answer.cost, chunks_examined=len(kept), tokens_returned=tokens)
+    return Answer(ranking=kept, hops={id: answer.hops[id] for id in kept}, cost=cost)
+
+
+def _reach(ranking: Sequence[str], passages: Mapping[str, Passage], level: str, k: int) -> int:
+    keys: set[str] = set()
+    for place, id in enumerate(ranking, start=1):
+        keys.add(passages[id].keys.get(level, id))
+        if len(keys) == k:
+            return place
+    return len(ranking)
 
 
 def runs(answers: Mapping[str, Answers]) -> dict[str, dict[str, Sequence[str]]]:

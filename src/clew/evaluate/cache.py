@@ -13,7 +13,9 @@ import numpy as np
 from clew.ports import Embedder, EmbedRole, Progress
 from clew.types import Vectors
 
-BATCH = 256  # texts embedded between two commits: what an interrupt can cost
+BATCH = 64  # texts embedded between two commits: what an interrupt can cost
+ASKED_AT_ONCE = 500  # keys in one statement; SQLite takes 999 everywhere
+NOUNS = {EmbedRole.QUERY: "questions", EmbedRole.PASSAGE: "texts"}
 
 
 class CachedEmbedder:
@@ -54,8 +56,9 @@ class CachedEmbedder:
             missing = list({key: text for key, text in zip(keys, texts, strict=True) if key not in known}.items())
             for at in range(0, len(missing), BATCH):
                 known.update(self._made(missing[at : at + BATCH], role))
-                if self._progress is not None:
-                    self._progress("embedding", min(at + BATCH, len(missing)), len(missing))
+                if self._progress is not None and len(missing) > BATCH:
+                    done = len(keys) - len(missing) + min(at + BATCH, len(missing))
+                    self._progress(f"embedding {NOUNS[role]}", done, len(keys))
         return np.stack([np.frombuffer(known[key], np.float32) for key in keys]) if keys else np.empty((0, self.dimension), np.float32)
 
     def close(self) -> None:
@@ -64,10 +67,10 @@ class CachedEmbedder:
 
     def _known(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         found: dict[bytes, bytes] = {}
-        for key in keys:
-            row = self._database.execute("SELECT value FROM vector WHERE key = ?", (key,)).fetchone()
-            if row is not None:
-                found[key] = row[0]
+        for at in range(0, len(keys), ASKED_AT_ONCE):
+            some = keys[at : at + ASKED_AT_ONCE]
+            marks = ",".join("?" * len(some))
+            found.update(self._database.execute(f"SELECT key, value FROM vector WHERE key IN ({marks})", some))  # noqa: S608 - marks only
         return found
 
     def _made(self, missing: Sequence[tuple[bytes, str]], role: EmbedRole) -> dict[bytes, bytes]:

@@ -11,7 +11,7 @@ import keyword
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from clew.evaluate.data import Passage
@@ -27,6 +27,7 @@ _INCLUDED = re.compile(r"(?:#\s*include\s*[<\"]|\brequire\(['\"]|^\s*use\s+)([\w
 _CALLED = re.compile(r"\b([A-Za-z_]\w{2,})\s*\(")
 _CLASS = re.compile(r"\b([A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+|[A-Z][a-z]{3,})\b")
 _DEFINED = re.compile(r"\b(?:def|class|func|fn|function|struct|interface|trait|enum|type)\s+([A-Za-z_]\w*)")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _WORD = r"(?:[A-Z]\.)+|[A-Z][\w'’-]*"  # initials keep their full stops, other words end before one
 _NAME = re.compile(rf"\b(?:{_WORD})(?:\s+(?:(?:of|the|de|van|von|and|&)\s+)*(?:{_WORD}))*")
 BUILTIN = frozenset(
@@ -37,8 +38,8 @@ BUILTIN = frozenset(
 class Expander(Protocol):
     """Names what to search for after having read something."""
 
-    def queries(self, question: str, space: str, texts: Sequence[str]) -> list[str]:
-        """Return at most MAX_QUERIES search texts, the most telling first."""
+    def queries(self, question: str, space: str, texts: Sequence[str], *, view: Sequence[str] = ()) -> list[str]:
+        """Return at most MAX_QUERIES search texts from what was just read, the rarest first; `view` is all that was read so far."""
 
 
 def frequencies(passages: Iterable[Passage]) -> dict[str, Counter[str]]:
@@ -69,13 +70,13 @@ def rarest(candidates: Iterable[str], counts: Mapping[str, int]) -> list[str]:
 class CodeExpander:
     """Follows imports, calls and class names that are not defined in view."""
 
-    counts: Mapping[str, Mapping[str, int]]
+    counts: Mapping[str, Mapping[str, int]] = field(repr=False)  # follows from the corpus
 
-    def queries(self, question: str, space: str, texts: Sequence[str]) -> list[str]:
+    def queries(self, question: str, space: str, texts: Sequence[str], *, view: Sequence[str] = ()) -> list[str]:
         """Return symbols to search for."""
-        view = "\n".join(texts)
-        known = {folded(word) for word in words(question)} | {name.casefold() for name in _DEFINED.findall(view)}
-        symbols = [symbol for symbol in symbols_of(view) if symbol.casefold() not in known]
+        defined = {name.casefold() for text in (*view, *texts) for name in _DEFINED.findall(text)}
+        known = {name.casefold() for name in _IDENTIFIER.findall(question)} | defined
+        symbols = [symbol for symbol in symbols_of("\n".join(texts)) if symbol.casefold() not in known]
         return rarest(symbols, self.counts.get(space, {}))
 
 
@@ -88,7 +89,7 @@ def symbols_of(text: str) -> list[str]:
     found: list[str] = []
     for module, names, origin in _IMPORTED.findall(text):
         found += [part for path in (module, origin) for part in re.split(r"[./:]", path)[-1:]]
-        found += re.findall(r"[A-Za-z_]\w*", names)
+        found += _IDENTIFIER.findall(names)
     found += [re.split(r"[./:]+", path)[-1] for path in _INCLUDED.findall(text)]
     found += _CALLED.findall(text) + _CLASS.findall(text)
     return [name for name in dict.fromkeys(found) if len(name) >= MIN_SYMBOL and name not in BUILTIN]
@@ -98,9 +99,9 @@ def symbols_of(text: str) -> list[str]:
 class ProseExpander:
     """Follows names and rare words that the question does not hold."""
 
-    counts: Mapping[str, Mapping[str, int]]
+    counts: Mapping[str, Mapping[str, int]] = field(repr=False)  # follows from the corpus
 
-    def queries(self, question: str, space: str, texts: Sequence[str]) -> list[str]:
+    def queries(self, question: str, space: str, texts: Sequence[str], *, view: Sequence[str] = ()) -> list[str]:  # noqa: ARG002
         """Return names to search for; rare words where there are too few names."""
         asked = {folded(word) for word in words(question)}
         counts = self.counts.get(space, {})

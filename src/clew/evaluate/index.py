@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -12,10 +14,11 @@ from typing import Any
 
 import clew
 from clew.engine import Clew
+from clew.errors import InputError
 from clew.evaluate.data import Dataset, Passage
 from clew.ingest.draft import embedding_text
 from clew.ports import Embedder, EmbedRole, ModelInfo, Progress
-from clew.types import Embedding, Event, EventKind, Kind, Node, NodeId, Role
+from clew.types import Embedding, Event, EventKind, Kind, Node, NodeId, Role, Vectors
 from clew.words import content_hash, keywords
 
 BATCH = 1000
@@ -29,31 +32,53 @@ class Index:
 
     memory: Clew
     dataset: Dataset
-    passages: dict[NodeId, Passage]
+    nodes: Mapping[NodeId, Passage]
+    """By node id, in the order of the dataset."""
+    passages: Mapping[str, Passage]
+    """By the dataset's own id: what answers, measures and files speak of."""
+    embedder: Embedder | None
+    vectors: Vectors | None
+    """One row for each passage, in the order of the dataset."""
+    content: str
+    """A hash of all that is searched."""
 
 
 @contextmanager
-def indexed(dataset: Dataset, embedder: Embedder | None, *, progress: Progress, **settings: Any) -> Iterator[Index]:
+def indexed(
+    dataset: Dataset, embedder: Embedder | None, *, progress: Progress, config: Path | None = None, **settings: Any
+) -> Iterator[Index]:
     """Put the passages into a fresh store and lend it; the clock stands a day after the latest passage."""
     latest = max((passage.time for passage in dataset.passages if passage.time), default=TIMELESS)
+    nodes = {f"{number:08d}": passage for number, passage in enumerate(dataset.passages)}
+    passages = _by_id(dataset)
+    made = [_node(id, passage, latest) for id, passage in nodes.items()]
+    vectors = embedder.embed([embedding_text(node) for node in made], role=EmbedRole.PASSAGE) if embedder is not None else None
     with tempfile.TemporaryDirectory(prefix="clew-eval-") as folder:
         options = {**settings, "store.synchronous": "NORMAL", "access.track": False}
         if embedder is None:
             options["model.embedder"] = "none"
-        with clew.open(Path(folder) / "eval.clew", embedder=embedder, clock=lambda: latest + timedelta(days=1), **options) as memory:
-            passages = {f"{number:08d}": passage for number, passage in enumerate(dataset.passages)}
-            _fill(memory, list(passages.items()), embedder, latest, progress)
-            yield Index(memory, dataset, passages)
+        path, now = Path(folder) / "eval.clew", latest + timedelta(days=1)
+        with clew.open(path, embedder=embedder, config=config, clock=lambda: now, **options) as memory:
+            if embedder is not None and made:
+                memory.store.activate(ModelInfo(embedder.id, embedder.dimension))
+            _fill(memory, made, vectors, latest, progress)
+            yield Index(memory, dataset, nodes, passages, embedder, vectors, _content(dataset))
 
 
-def _fill(memory: Clew, passages: Sequence[tuple[NodeId, Passage]], embedder: Embedder | None, now: datetime, progress: Progress) -> None:
-    if embedder is not None and passages:
-        memory.store.activate(ModelInfo(embedder.id, embedder.dimension))
-    for at in range(0, len(passages), BATCH):
-        nodes = [_node(id, passage, now) for id, passage in passages[at : at + BATCH]]
-        memory.store.insert(nodes, _embeddings(nodes, embedder))
-        memory.store.append([Event(node=node.id, kind=EventKind.ADD, at=now) for node in nodes])
-        progress("indexing", at + len(nodes), len(passages))
+def _by_id(dataset: Dataset) -> dict[str, Passage]:
+    passages = {passage.id: passage for passage in dataset.passages}
+    if len(passages) < len(dataset.passages):
+        doubled = len(dataset.passages) - len(passages)
+        raise InputError("passages", doubled, f"of {dataset.name} have the id of another passage", "A loader must give each its own.")
+    return passages
+
+
+def _fill(memory: Clew, nodes: Sequence[Node], vectors: Vectors | None, now: datetime, progress: Progress) -> None:
+    for at in range(0, len(nodes), BATCH):
+        part = nodes[at : at + BATCH]
+        memory.store.insert(part, _embeddings(part, None if vectors is None else vectors[at : at + BATCH]))
+        memory.store.append([Event(node=node.id, kind=EventKind.ADD, at=now) for node in part])
+        progress("indexing", at + len(part), len(nodes))
 
 
 def _node(id: NodeId, passage: Passage, now: datetime) -> Node:
@@ -71,11 +96,19 @@ def _node(id: NodeId, passage: Passage, now: datetime) -> Node:
     )
 
 
-def _embeddings(nodes: Sequence[Node], embedder: Embedder | None) -> list[Embedding]:
-    if embedder is None:
+def _embeddings(nodes: Sequence[Node], vectors: Vectors | None) -> list[Embedding]:
+    if vectors is None:
         return []
-    vectors = embedder.embed([embedding_text(node) for node in nodes], role=EmbedRole.PASSAGE)
     return [
         Embedding(node=node.id, role=Role.CONTENT, text_hash=node.content_hash, vector=vector)
         for node, vector in zip(nodes, vectors, strict=True)
     ]
+
+
+def _content(dataset: Dataset) -> str:
+    """Hash what is searched, in order; judgements and questions have no part in it."""
+    digest = hashlib.sha256()
+    for passage in dataset.passages:
+        fields = (passage.id, passage.text, passage.title, passage.space, passage.document, passage.start, str(passage.time))
+        digest.update(json.dumps(fields).encode() + b"\n")
+    return digest.hexdigest()

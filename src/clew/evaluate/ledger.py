@@ -1,21 +1,25 @@
 """Answers kept on disk while a run goes on, so that an interrupted one goes on where it stopped.
 
-A ledger belongs to one system on one dataset under one configuration and one state of the code: change
-any of them and it is another ledger.
+A ledger belongs to one system on one corpus under one configuration and one state of the code: change
+any of them and it is another ledger. Questions may come and go; each is known by what it asks.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import clew
+from clew.evaluate.data import Query
 from clew.evaluate.policies import Answer, Cost
+
+# What turns answers into numbers, tables and screens has no part in an answer; what it searched is hashed by content.
+UNANSWERING = ("surface", "testing", *(f"evaluate/{name}" for name in ("report", "statistics", "measures", "datasets", "chunkers")))
 
 
 @lru_cache(maxsize=1)
@@ -24,8 +28,16 @@ def code_hash() -> str:
     root = Path(clew.__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+        name = path.relative_to(root).as_posix()
+        if not name.startswith(tuple(f"{part}/" for part in UNANSWERING)):
+            digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
+
+
+def question_key(query: Query) -> str:
+    """Return the name of a question in a ledger: whatever an answer can depend on."""
+    asked = json.dumps([query.id, query.space, query.text, str(query.asked_at)])
+    return hashlib.sha256(asked.encode()).hexdigest()[:24]
 
 
 class Ledger:
@@ -35,25 +47,27 @@ class Ledger:
         folder.mkdir(parents=True, exist_ok=True)
         name = hashlib.sha256(json.dumps({**identity, "code": code_hash()}, sort_keys=True, default=repr).encode()).hexdigest()[:24]
         self._path = folder / f"{name}.answers.jsonl"
-        self.answers = dict(self._read())
+        self._answers = dict(self._read())
         self._file = self._path.open("a", encoding="utf-8")
 
-    def _read(self) -> list[tuple[str, Answer]]:
-        if not self._path.exists():
-            return []
-        kept = []
-        for line in self._path.read_text(encoding="utf-8").split("\n"):
+    def _read(self) -> Iterator[tuple[str, Answer]]:
+        text = self._path.read_text(encoding="utf-8", errors="replace") if self._path.exists() else ""
+        for line in text.split("\n"):
             try:
                 raw = json.loads(line)
-            except ValueError:  # the line that was being written when the run was killed, or the empty last one
+                yield raw["key"], Answer(ranking=tuple(raw["ranking"]), hops=raw["hops"], cost=Cost(**raw["cost"]))
+            except (ValueError, KeyError, TypeError):  # the line that was being written at a kill, or the empty first one
                 continue
-            kept.append((raw["query"], Answer(ranking=tuple(raw["ranking"]), hops=raw["hops"], cost=Cost(**raw["cost"]))))
-        return kept
 
-    def write(self, query: str, answer: Answer) -> None:
-        """Keep an answer."""
-        self.answers[query] = answer
-        line = {"query": query, "ranking": answer.ranking, "hops": dict(answer.hops), "cost": asdict(answer.cost)}
+    def get(self, query: Query) -> Answer | None:
+        """Return the answer to a question, if it was given before."""
+        return self._answers.get(question_key(query))
+
+    def write(self, query: Query, answer: Answer) -> None:
+        """Keep an answer; it survives the death of the process."""
+        key = question_key(query)
+        self._answers[key] = answer
+        line = {"key": key, "query": query.id, "ranking": answer.ranking, "hops": dict(answer.hops), "cost": asdict(answer.cost)}
         self._file.write("\n" + json.dumps(line))  # a break in front: a half line left by a kill spoils only itself
         self._file.flush()
 

@@ -14,7 +14,7 @@ from typing import Protocol
 from clew.engine import Clew
 from clew.evaluate.data import Passage, Query
 from clew.evaluate.expansion import Expander
-from clew.types import Filter, NodeId
+from clew.types import Filter, NodeId, Vectors
 from clew.words import query_terms, token_estimate
 
 POOL_SEARCH = 1000  # how deep the word index is asked for the scores of a pool
@@ -62,6 +62,7 @@ class Searcher:
     passes: int = 0
     embedding_calls: int = 0
     seen: dict[NodeId, None] = field(default_factory=dict)
+    vectors: dict[str, Vectors] = field(default_factory=dict)
 
     def search(self, text: str, space: str, *, count: int) -> list[NodeId]:
         """Return up to `count` nodes not shown before, best first, and put them on the account."""
@@ -69,7 +70,9 @@ class Searcher:
             return []
         answer = self.memory.recall(text, k=count + len(self.seen), recipe=self.recipe, where={"space": space}, track=False)
         self.passes += 1
-        self.embedding_calls += answer.vector is not None
+        if answer.vector is not None:
+            self.embedding_calls += 1
+            self.vectors[text] = answer.vector
         fresh = [hit.id for hit in answer.hits if hit.id not in self.seen][:count]
         self.seen.update(dict.fromkeys(fresh))
         return fresh
@@ -82,8 +85,7 @@ class Searcher:
         """Order a pool by the original question alone, whatever query found each member (mission B2)."""
         where = Filter(space=space, now=self.memory.now())
         words = {match.id: match.score for match in self.memory.store.sparse(query_terms(question), where, limit=POOL_SEARCH)}
-        vector, _ = self.memory.embedded_query(question)
-        self.embedding_calls += vector is not None
+        vector = self.vectors.get(question)  # the first search has embedded it
         meanings = self.memory.store.cosines(vector, ids) if vector is not None else {}
         dense_weight = self.memory.settings.recall.convex_dense_weight if meanings else 0.0
         near, said = scaled(meanings, ids), scaled(words, ids)
@@ -102,15 +104,14 @@ class Searcher:
 
 
 def scaled(scores: Mapping[NodeId, float], ids: Sequence[NodeId]) -> dict[NodeId, float]:
-    """Bring the scores of a pool to 0–1; one without a score has 0.
+    """Bring the scores of a pool to 0–1; one without a score has scored nothing, and less than any that has.
 
     >>> scaled({"a": 4.0, "b": 2.0}, ["a", "b", "c"])
-    {'a': 1.0, 'b': 0.0, 'c': 0.0}
+    {'a': 1.0, 'b': 0.5, 'c': 0.0}
     """
-    present = [scores[id] for id in ids if id in scores]
-    low, high = min(present, default=0.0), max(present, default=0.0)
-    width = (high - low) or 1.0
-    return {id: (scores[id] - low) / width if high > low and id in scores else float(id in scores) for id in ids}
+    given = {id: scores.get(id, 0.0) for id in ids}
+    low, high = min(given.values(), default=0.0), max(given.values(), default=0.0)
+    return {id: (score - low) / (high - low) if high > low else 0.0 for id, score in given.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +156,10 @@ class MultiHop:
         """Search for each expansion in turn; a hop that is not the last leaves budget for those after it."""
         left = self.budget - len(searcher.seen)
         share = left if last else min(left, self.chunks_per_hop)
-        queries = self.expander.queries(query.text, query.space, [searcher.text(id) for id in found]) if share > 0 else []
+        if share <= 0:
+            return []
+        view = [searcher.text(id) for id in searcher.seen]
+        queries = self.expander.queries(query.text, query.space, [searcher.text(id) for id in found], view=view)
         fresh: list[NodeId] = []
         for position, text in enumerate(queries):
             count = -(-(share - len(fresh)) // (len(queries) - position))

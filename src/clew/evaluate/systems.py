@@ -10,10 +10,16 @@ from clew.errors import InputError
 from clew.evaluate.policies import Policy, SingleHop
 from clew.recall.recipes import NAMES as RECIPES
 
-# Baselines are ranked by what they find alone: no recency, importance or use.
+# Baselines are what they are whatever Clew is set to: ranked by what they find alone, nothing cut off.
 RELEVANCE_ONLY = {"score.presets": {"relevance": [1.0, 0.0, 0.0, 0.0]}, "recall.preset": "relevance"}
+UNCUT = {"recall.dense_floor": -1.0, "recall.min_similarity": 0.0, "recall.budget_tokens": 0, "recall.candidates": 100}
+ALONE = {**RELEVANCE_ONLY, **UNCUT}
+# Cormack, Clarke and Büttcher, SIGIR 2009: k = 60, all rankings alike.
+PLAIN_RRF = {"recall.fusion": "rrf", "recall.rrf_k": 60, "recall.rrf_dense_weight": 0.5, "recall.rrf_sparse_weight": 0.5}
 BASELINES = ("bm25", "dense", "rrf")
 DEFAULT_SYSTEMS = (*BASELINES, "clew")
+NEED_VECTORS = frozenset({"dense", "rrf"})
+NAMES = (*DEFAULT_SYSTEMS, *(recipe for recipe in RECIPES if recipe != "dense"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,15 +33,13 @@ class System:
 
 
 def system(name: str, *, depth: int) -> System:
-    """Return a system by its name in tables: bm25, dense, rrf, clew (the default configuration), or any recipe."""
-    once = SingleHop(k=depth)
-    known = {
-        "bm25": System(name="bm25", policy=once, recipe="lexical", settings=RELEVANCE_ONLY),
-        "dense": System(name="dense", policy=once, recipe="dense", settings=RELEVANCE_ONLY),
-        "rrf": System(name="rrf", policy=once, recipe="balanced", settings={**RELEVANCE_ONLY, "recall.fusion": "rrf"}),
-        "clew": System(name="clew", policy=once),
-        **{recipe: System(name=recipe, policy=once, recipe=recipe) for recipe in RECIPES if recipe != "dense"},
+    """Return a system by its name in tables: bm25, dense, rrf, clew (the configuration in force), or any recipe."""
+    if name not in NAMES:
+        raise InputError("systems", name, "is not a system", f"Use some of {', '.join(NAMES)}.")
+    once, deep = SingleHop(k=depth), {**ALONE, "recall.candidates": max(depth, UNCUT["recall.candidates"])}
+    baselines = {
+        "bm25": System(name="bm25", policy=once, recipe="lexical", settings=deep),
+        "dense": System(name="dense", policy=once, recipe="dense", settings=deep),
+        "rrf": System(name="rrf", policy=once, recipe="balanced", settings={**deep, **PLAIN_RRF}),
     }
-    if name not in known:
-        raise InputError("systems", name, "is not a system", f"Use some of {', '.join(known)}.")
-    return known[name]
+    return baselines.get(name) or System(name=name, policy=once, recipe=None if name == "clew" else name)

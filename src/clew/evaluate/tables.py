@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
-from statistics import fmean, quantiles
 
+from clew import __version__
+from clew.errors import InputError
 from clew.evaluate.answering import Answers, runs
 from clew.evaluate.data import Dataset
 from clew.evaluate.index import Index
@@ -20,14 +22,14 @@ from clew.evaluate.measures import (
     hop_of_keys,
     hopwise_recall,
     mean_hops,
-    measure,
+    measures,
     overall,
     relevant_at,
     score,
 )
-from clew.evaluate.report import BASELINE, Hop, Result, Row, RunSample, Timings, Versus
+from clew.evaluate.report import BASELINE, Hop, Result, Row, Versus
+from clew.evaluate.samples import mean_cost
 from clew.evaluate.statistics import Interval, compare, holm, mean_interval, mean_intervals, require_evidence
-from clew.settings import config_hash
 
 HEADLINES = {
     "scifact": "nDCG@10",
@@ -36,66 +38,104 @@ HEADLINES = {
     "musique": "recall@5",
     "hotpotqa": "recall@5",
     "longmemeval": "all@5",
+    "swe-qa": "recall@5",
 }
-COUNTED = ("embedding_calls", "chunks_examined", "passes", "tokens_returned")
-PACKAGES = ("clew", "numpy", "onnxruntime", "ir_measures")
+PACKAGES = ("numpy", "onnxruntime", "ir_measures")
 
 Values = Mapping[str, Mapping[str, float]]
 
 
-def wanted_measures(dataset: Dataset, names: Sequence[str] = ()) -> tuple[Measure, ...]:
-    """Return the measures that a dataset is judged by, or those asked for."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """On what terms answers are judged: level, measures (the headline named), seed, and what is to be written beside the numbers."""
+
+    level: str
+    measured: tuple[Measure, ...]
+    headline: str
+    seed: int
+    resamples: int
+    config_hash: str
+    notes: tuple[str, ...] = ()
+    errors: Mapping[str, str] = field(default_factory=dict)
+    """Why a system could not take part; it has a row that says so."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Of what took part beside Clew."""
+
+
+def wanted_measures(dataset: Dataset, *, k: int, names: Sequence[str] = ()) -> tuple[Measure, ...]:
+    """Return the measures asked for, or those that a dataset is judged by, as far as k results can show them."""
     if names:
-        return tuple(measure(name) for name in names)
-    return (*DEFAULT_MEASURES, *SPAN_MEASURES) if any(query.spans for query in dataset.queries) else DEFAULT_MEASURES
+        asked = measures(names)
+        for each in asked:
+            if (each.cutoff or 0) > k:
+                raise InputError("measures", str(each), f"looks deeper than the {k} results asked for", f"Use --k {each.cutoff}.")
+        return asked
+    usual = (*DEFAULT_MEASURES, *SPAN_MEASURES) if any(query.spans for query in dataset.queries) else DEFAULT_MEASURES
+    return tuple(each for each in usual if (each.cutoff or 0) <= k)
 
 
 def headline(dataset: Dataset, measured: Sequence[Measure]) -> str:
-    """Return the measure that a set is known for."""
+    """Return the measure that a set is known for, or the first one measured."""
     names = [str(each) for each in measured]
     known = HEADLINES.get(dataset.name, "token-recall" if "token-recall" in names else "recall@10")
     return known if known in names else names[0]
 
 
-def result_of(
-    index: Index, answers: Mapping[str, Answers], *, level: str, measured: Sequence[Measure], seed: int, resamples: int
-) -> Result:
+def result_of(index: Index, answers: Mapping[str, Answers], terms: Terms) -> Result:
     """Return the table of the systems, with BM25 as the floor; a set that cannot tell them apart is refused."""
-    dataset, main = index.dataset, headline(index.dataset, measured)
-    scores = {name: score(dataset.queries, run, index.passages, level=level, measures=measured) for name, run in runs(answers).items()}
-    columns = {name: column(values, main) for name, values in scores.items()}
+    dataset = index.dataset
+    scores = scores_of(index, answers, terms)
+    columns = {name: column(values, terms.headline) for name, values in scores.items()}
+    _check_judged(dataset, terms, columns)
     if len(columns) > 1:
-        require_evidence(columns, measure=main, dataset=dataset.name)
-    versus = against(columns, measure=main, seed=seed, resamples=resamples) if BASELINE in columns else ()
+        require_evidence(columns, measure=terms.headline, dataset=dataset.name)
+    versus = against(columns, measure=terms.headline, seed=terms.seed, resamples=terms.resamples) if BASELINE in columns else ()
     p_of = {each.variant: each.p for each in versus}
-    rows = [
-        Row(
-            system=name,
-            measures=overall(scores[name]),
-            ci=intervals(scores[name], seed=seed, resamples=resamples),
-            p_vs_bm25=p_of.get(name),
-            by_category=by_category(scores[name], dataset.queries),
-            by_category_ci=_category_intervals(scores[name], dataset, main, seed=seed, resamples=resamples),
-            cost=mean_cost(answers[name]),
-        )
-        for name in answers
-    ]
+    rows = [_row(name, values, answers[name], dataset, terms, p=p_of.get(name)) for name, values in scores.items()]
     return Result(
         dataset=dataset.name,
         part=dataset.part,
-        level=level,
-        measure=main,
+        level=terms.level,
+        measure=terms.headline,
         questions=len(next(iter(columns.values()), {})),
-        rows=tuple(rows),
-        categories=counts(next(iter(scores.values()), {}), dataset.queries, main),
+        rows=(*rows, *(Row(system=name, measures={}, error=reason) for name, reason in terms.errors.items())),
+        categories=counts(next(iter(scores.values()), {}), dataset.queries, terms.headline),
         comparisons=versus,
-        hopwise=hops_of(index, answers, level=level),
-        notes=dataset.notes,
+        hopwise=hops_of(index, answers, level=terms.level),
+        notes=(*dataset.notes, *terms.notes),
         data_hash=dataset.data_hash,
-        config_hash=config_hash(index.memory.settings),
-        seed=seed,
-        resamples=resamples,
-        versions=versions(index),
+        config_hash=terms.config_hash,
+        seed=terms.seed,
+        resamples=terms.resamples,
+        versions={**versions(index), **terms.versions},
+    )
+
+
+def scores_of(index: Index, answers: Mapping[str, Answers], terms: Terms) -> dict[str, dict[str, dict[str, float]]]:
+    """Return each system's value of each measure for each question."""
+    queries = index.dataset.queries
+    return {name: score(queries, run, index.passages, level=terms.level, measures=terms.measured) for name, run in runs(answers).items()}
+
+
+def _check_judged(dataset: Dataset, terms: Terms, columns: Values) -> None:
+    if not any(columns.values()):
+        raise InputError(
+            "measure",
+            terms.headline,
+            f"no question of {dataset.name} can be judged by it at the level {terms.level}",
+            f"Its levels are {', '.join(dataset.levels)}; more questions may help.",
+        )
+
+
+def _row(name: str, scores: Values, answers: Answers, dataset: Dataset, terms: Terms, *, p: float | None) -> Row:
+    return Row(
+        system=name,
+        measures=overall(scores),
+        ci=intervals(scores, seed=terms.seed, resamples=terms.resamples),
+        p_vs_bm25=p,
+        by_category=by_category(scores, dataset.queries),
+        by_category_ci=_category_intervals(scores, dataset, terms),
+        cost=mean_cost(answers),
     )
 
 
@@ -124,17 +164,14 @@ def intervals(scores: Values, *, seed: int, resamples: int) -> dict[str, Interva
     return found
 
 
-def _category_intervals(scores: Values, dataset: Dataset, name: str, *, seed: int, resamples: int) -> dict[str, dict[str, Interval]]:
+def _category_intervals(scores: Values, dataset: Dataset, terms: Terms) -> dict[str, dict[str, Interval]]:
     parts: dict[str, list[float]] = {}
     for query in dataset.queries:
-        if query.category and name in scores.get(query.id, {}):
-            parts.setdefault(query.category, []).append(scores[query.id][name])
-    return {category: {name: mean_interval(values, seed=seed, resamples=resamples)} for category, values in parts.items()}
-
-
-def mean_cost(answers: Answers) -> dict[str, float]:
-    """Return what an answer costs on average, without the clock."""
-    return {name: fmean(getattr(answer.cost, name) for answer in answers.values()) for name in COUNTED} if answers else {}
+        if query.category and terms.headline in scores.get(query.id, {}):
+            parts.setdefault(query.category, []).append(scores[query.id][terms.headline])
+    return {
+        category: {terms.headline: mean_interval(values, seed=terms.seed, resamples=terms.resamples)} for category, values in parts.items()
+    }
 
 
 def hops_of(index: Index, answers: Mapping[str, Answers], *, level: str) -> tuple[Hop, ...]:
@@ -153,41 +190,10 @@ def hops_of(index: Index, answers: Mapping[str, Answers], *, level: str) -> tupl
     return tuple(found)
 
 
-def samples_of(index: Index, answers: Mapping[str, Answers], *, level: str, measured: Sequence[Measure]) -> tuple[RunSample, ...]:
-    """Return one sample for each question and system, rankings by the dataset's own ids."""
-    dataset = index.dataset
-    samples = []
-    for name, by_query in answers.items():
-        run = {query: answer.ranking for query, answer in by_query.items()}
-        scores = score(dataset.queries, run, index.passages, level=level, measures=measured)
-        samples += [
-            RunSample(
-                query_id=query.id,
-                category=query.category,
-                system=name,
-                ranking=tuple(index.passages[id].id for id in by_query[query.id].ranking),
-                measures=scores[query.id],
-                cost={key: float(getattr(by_query[query.id].cost, key)) for key in COUNTED},
-            )
-            for query in dataset.queries
-        ]
-    return tuple(samples)
-
-
-def timings_of(answers: Mapping[str, Answers]) -> Timings:
-    """Return what the clock said."""
-    systems = {}
-    for name, by_query in answers.items():
-        spent = sorted(answer.cost.milliseconds for answer in by_query.values())
-        cuts = quantiles(spent, n=20, method="inclusive") if len(spent) > 1 else spent * 19
-        systems[name] = {"latency_ms_p50": cuts[9], "latency_ms_p95": cuts[18]} if spent else {}
-    return Timings(systems=systems, machine={"machine": platform.machine(), "python": platform.python_version()})
-
-
 def versions(index: Index) -> dict[str, str]:
     """Return the versions of what made the numbers."""
     model = index.memory.store.model()
-    found = {"python": platform.python_version(), "model": model.id if model else "none"}
+    found = {"clew": __version__, "python": platform.python_version(), "model": model.id if model else "none"}
     for name in PACKAGES:
         try:
             found[name] = version(name)

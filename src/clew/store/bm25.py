@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 K1 = 1.2  # fixed inside FTS5: how soon further occurrences stop counting
 B = 0.75  # fixed inside FTS5: how much long rows are held back
@@ -16,6 +20,9 @@ IDF_FLOOR = 1e-6  # fixed inside FTS5: a word in more than half of the rows stil
 TITLE_WEIGHT = 1.0
 TEXT_WEIGHT = 1.0
 FACET_TOKENS = 1  # the space token that the facet column of every row holds
+
+
+Numbers = TypeVar("Numbers", float, npt.NDArray[np.float64])
 
 
 def idf(rows: int, holding: int) -> float:
@@ -46,7 +53,7 @@ def length(title_terms: int, text_terms: int) -> int:
     return title_terms + text_terms + FACET_TOKENS
 
 
-def saturation(frequency: float, length: float, mean_length: float) -> float:
+def saturation(frequency: Numbers, length: Numbers, mean_length: float) -> Numbers:
     """Return what an occurrence counts in a row of this length: f·(k1+1) / (f + k1·(1 − b + b·D/avgD)).
 
     >>> saturation(1.0, 10, 10), saturation(0.0, 10, 10)

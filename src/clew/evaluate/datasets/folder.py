@@ -93,8 +93,11 @@ class Folder:
     def rows(self, path: Path, *, delimiter: str = ",") -> Iterator[Record]:
         """Yield the rows of a table by the names in its first line; a short row lacks its last fields."""
         # Judgements in columns by tabs are never quoted; a quotation mark there is part of a name.
-        quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
-        table = csv.DictReader(io.StringIO(self.text(path), newline=""), delimiter=delimiter, quoting=quoting)
+        table = csv.DictReader(
+            io.StringIO(self.text(path), newline=""),
+            delimiter=delimiter,
+            quoting=csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL,
+        )
         try:
             for row in table:
                 yield Record({name: value for name, value in row.items() if value is not None}, self.place(path, table.line_num))

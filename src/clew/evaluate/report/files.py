@@ -67,6 +67,19 @@ def load(folder: Path) -> Report:
     )
 
 
+def redraw(folder: Path, *, timed: bool = False) -> tuple[Path, ...]:
+    """Make the pages of a folder again from the numbers in it; with `timed` they show what the clock said."""
+    report = load(folder)
+    timings = report.timings if timed else None
+    if timed and timings is None:
+        raise InputError("folder", str(folder), f"holds no {TIMINGS}", "Leave out --timings, or run the evaluation again.")
+    texts = {
+        MARKDOWN: render_markdown(report.result, report.samples, timings=timings),
+        PAGE: render_html(report.result, report.samples, timings=timings),
+    }
+    return tuple(_write(folder / name, text) for name, text in texts.items())
+
+
 def read_result(text: str) -> Report:
     """Read what `result_json` wrote, with or without timings."""
     raw = parse(text, RESULT)

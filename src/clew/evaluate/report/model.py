@@ -19,6 +19,7 @@ class Row:
     """One system: the mean of each measure, overall and by category, with intervals, and the mean cost of a question.
 
     `p_vs_bm25` is for the headline measure; the other measures are in the result's comparisons. None for BM25 itself.
+    A system that could not be run has no measures, and `error` says why.
     """
 
     system: str
@@ -28,6 +29,7 @@ class Row:
     by_category: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     by_category_ci: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
     cost: Mapping[str, float] = field(default_factory=dict)
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +99,8 @@ class Result:
     comparisons: tuple[Versus, ...] = ()
     ablations: tuple[Ablation, ...] = ()
     hopwise: tuple[Hop, ...] = ()
+    ratios: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """How many times the cost of one policy another one spends, by "one / other" and kind of cost."""
     notes: tuple[str, ...] = ()
     data_hash: str
     config_hash: str

@@ -63,6 +63,15 @@ def amount(value: float | None) -> str:
     return (f"{value:,.0f}" if whole else f"{value:.1f}").replace("-", MINUS)
 
 
+def times(ratio: float | None) -> str:
+    """Return a ratio.
+
+    >>> times(1.5), times(None)
+    ('1.50×', '–')
+    """
+    return NOTHING if ratio is None else f"{ratio:.2f}×"
+
+
 def words(name: str) -> str:
     """Return a field's name as words.
 

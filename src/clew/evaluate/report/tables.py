@@ -18,6 +18,7 @@ from clew.evaluate.report.shown import (
     p_value,
     percent,
     points,
+    times,
     words,
 )
 from clew.evaluate.statistics import Interval
@@ -60,6 +61,7 @@ def tables(result: Result, samples: Sequence[Sample] = (), *, timings: Timings |
         ablation_table(result),
         hop_table(result),
         cost_table(result),
+        ratio_table(result),
         timing_table(timings),
         extremes_table(result, samples),
     )
@@ -75,7 +77,7 @@ def results_table(result: Result, *, names: Sequence[str] | None = None, detaile
     for place, row in enumerate(result.rows):
         intervals = [interval(row.ci.get(name)) if detailed is None or name in detailed else "" for name in chosen]
         cells = [column(place, detail) for column, detail in zip(columns, intervals, strict=True)]
-        rows.append((Cell(row.system), *cells, *((Cell(p_value(row.p_vs_bm25)),) if floor else ())))
+        rows.append((Cell(row.system, row.error), *cells, *((Cell(p_value(row.p_vs_bm25)),) if floor else ())))
     note = f"Percent, with {result.confidence:.0%} paired-bootstrap intervals. Bold: best."
     if floor:
         note += f" ▼: below {BASELINE}. p: randomisation test against {BASELINE} by {result.measure}."
@@ -87,7 +89,7 @@ def category_table(result: Result) -> Table:
     names = categories_of(result)
     columns = [_column(result, [row.by_category.get(name, {}).get(result.measure) for row in result.rows]) for name in names]
     rows = []
-    for place, row in enumerate(result.rows):
+    for place, row in ((place, row) for place, row in enumerate(result.rows) if not row.error):
         intervals = [interval(_category_ci(row, name, result.measure)) for name in names]
         rows.append((Cell(row.system), *(column(place, detail) for column, detail in zip(columns, intervals, strict=True))))
     counted = tuple(f"{name} ({result.categories[name]})" if name in result.categories else name for name in names)
@@ -143,8 +145,15 @@ def hop_table(result: Result) -> Table:
 def cost_table(result: Result) -> Table:
     """Return the mean cost of a question for every system."""
     names = keys_of(row.cost for row in result.rows)
-    rows = tuple((Cell(row.system), *(Cell(amount(row.cost.get(name))) for name in names)) for row in result.rows)
+    rows = tuple((Cell(row.system), *(Cell(amount(row.cost.get(name))) for name in names)) for row in result.rows if not row.error)
     return Table("Cost of a question", ("system", *map(words, names)), rows if names else (), "Means over all questions.")
+
+
+def ratio_table(result: Result) -> Table:
+    """Return how many times the cost of one policy another one spends."""
+    names = keys_of(result.ratios.values())
+    rows = tuple((Cell(pair), *(Cell(times(ratios.get(name))) for name in names)) for pair, ratios in sorted(result.ratios.items()))
+    return Table("Cost of one policy by another", ("policies", *map(words, names)), rows, "Means over all questions, divided.")
 
 
 def timing_table(timings: Timings | None) -> Table:

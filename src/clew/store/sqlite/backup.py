@@ -9,7 +9,7 @@ from pathlib import Path
 
 from clew.errors import InputError, ReadOnlyError
 
-PAGES_AT_A_TIME = 4096  # 16 MiB: others may write in between
+ALL_PAGES = -1  # in one step, from one snapshot: in WAL mode others go on writing, and their writes never start the copy anew
 
 
 def copy_to(connection: sqlite3.Connection, path: Path) -> None:
@@ -29,7 +29,7 @@ def _copy(connection: sqlite3.Connection, partial: Path) -> None:
     try:
         partial.unlink(missing_ok=True)
         with closing(sqlite3.connect(partial)) as copy:
-            connection.backup(copy, pages=PAGES_AT_A_TIME)
+            connection.backup(copy, pages=ALL_PAGES)
         _sync(partial)
     except BaseException:
         partial.unlink(missing_ok=True)

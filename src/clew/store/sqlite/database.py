@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import TracebackType
 from urllib.parse import quote
 
 from clew.errors import ClewError, CorruptStoreError, NotAStoreError, ReadOnlyError, StoreBusyError, StoreError, StoreFullError
@@ -17,6 +18,7 @@ from clew.store.sqlite.schema import MIGRATIONS, check, migrate, refuse_foreign
 from clew.words import terms
 
 PAGE_CACHE_KIB = 64 * 1024
+CHECKPOINT_PAGES = 4000  # 16 MiB of journal: a single add writes about 20 pages, and a checkpoint costs it 5 ms
 OPENING_ATTEMPTS = 200  # switching a new file to WAL ignores the busy timeout; processes that open it together retry
 OPENING_PAUSE_SECONDS = 0.02
 
@@ -35,6 +37,27 @@ def space_code(space: str) -> int:
     return int.from_bytes(hashlib.blake2b(space.encode(), digest_size=8).digest(), "big")
 
 
+class Translating:
+    """Turns SQLite's errors into Clew's. A class and not a generator: every read passes through it."""
+
+    __slots__ = ("_database",)
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __enter__(self) -> sqlite3.Connection:
+        """Return this thread's connection."""
+        try:
+            return self._database.connection
+        except sqlite3.Error as error:
+            raise self._database.translation(error) from error
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Translate what SQLite raised; let everything else pass."""
+        if isinstance(error, sqlite3.Error):
+            raise self._database.translation(error) from error
+
+
 class Database:
     """A store file, opened once per thread that uses it."""
 
@@ -48,6 +71,7 @@ class Database:
         self._lock = threading.Lock()
         self._writing = threading.RLock()
         self._closed = False
+        self._translating = Translating(self)
         self.backup_made: Path | None = None
         try:
             with self.translated():
@@ -128,6 +152,7 @@ class Database:
             check(connection, self.path, known=len(MIGRATIONS))
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
             connection.execute("PRAGMA secure_delete = ON")  # forgotten bytes are overwritten, not left in free pages
 
     @property
@@ -175,15 +200,12 @@ class Database:
         depth: int = getattr(self._local, "depth", 0)
         return depth
 
-    @contextmanager
-    def translated(self) -> Iterator[None]:
-        """Turn SQLite's errors into Clew's."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise self._translation(error) from error
+    def translated(self) -> Translating:
+        """Lend this thread's connection and turn SQLite's errors into Clew's."""
+        return self._translating
 
-    def _translation(self, error: sqlite3.Error) -> ClewError:
+    def translation(self, error: sqlite3.Error) -> ClewError:
+        """Return the Clew error that stands for one of SQLite's."""
         name = getattr(error, "sqlite_errorname", "") or ""
         path = str(self.path)
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):

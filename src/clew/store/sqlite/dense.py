@@ -17,20 +17,21 @@ import numpy as np
 import numpy.typing as npt
 
 from clew.errors import CorruptStoreError
-from clew.store.sqlite.database import Database, space_code
-from clew.store.sqlite.index import FOREVER, KINDS, RECORD, ROLES, Codes, Records, VectorIndex, category_code, quantise
+from clew.store.sqlite.columns import SELECTED, Records, fill
+from clew.store.sqlite.database import Database
+from clew.store.sqlite.index import RECORD, ROLES, Codes, VectorIndex, quantise
 from clew.store.sqlite.snapshot import snapshot
-from clew.store.sqlite.where import condition, labels
+from clew.store.sqlite.where import carrying, condition
 from clew.store.vectors import exact_cosines
-from clew.types import Filter, Kind, Match, NodeId, Ranking, Role, Vectors, ranked
+from clew.types import Filter, Match, NodeId, Ranking, Role, Vectors, ranked
 
 SEGMENT_ROWS = 4096
 CHECKPOINT_SHARE = 16  # segments are rewritten when a sixteenth of the rows has changed: bounds both replay and rewriting
 CHANGES_KEPT = 16384  # for other processes to catch up from; one that is further behind reloads
 COMPACT_SHARE = 4  # reload when a quarter of the rows is dead
 
-ROWS = """
-SELECT e.eid, e.nid, e.role, e.vector, n.space, n.category, n.kind, n.archived, n.t_valid, n.t_invalid, n.t_created, n.t_expired
+ROWS = f"""
+SELECT e.eid, e.nid, e.role, e.vector, {SELECTED}
 FROM embedding e JOIN node n ON n.nid = e.nid WHERE e.model = ? AND
 """
 
@@ -47,22 +48,16 @@ def records_of(rows: Sequence[tuple[object, ...]], dimension: int) -> tuple[Reco
     """Return index rows from rows selected as ROWS."""
     if not rows:
         return np.empty(0, RECORD), np.empty((0, dimension), np.int8)
-    eid, nid, role, vector, space, category, kind, archived, t_valid, t_invalid, t_created, t_expired = zip(*rows, strict=True)
+    eid, nid, role, vector, *columns = zip(*rows, strict=True)
     if damaged := [n for n, blob in zip(nid, vector, strict=True) if len(blob) != 2 * dimension]:
         raise CorruptStoreError(
             f"The vectors of {len(damaged)} memories are damaged. Run: clew verify --repair, then: clew reembed", vectors=len(damaged)
         )
     records = np.zeros(len(rows), RECORD)
     codes, records["scale"] = quantise(np.frombuffer(b"".join(vector), "<f2").reshape(len(rows), dimension))
-    codes_of_space = {name: space_code(name) for name in set(space)}
-    for name, values in (("eid", eid), ("nid", nid), ("archived", archived), ("t_valid", t_valid), ("t_created", t_created)):
-        records[name] = values
-    records["space"] = [codes_of_space[name] for name in space]
-    records["category"] = [category_code(name) for name in category]
-    records["kind"] = [KINDS[Kind(str(name))] for name in kind]
+    fill(records, columns)
+    records["eid"], records["nid"] = eid, nid
     records["role"] = [ROLES[Role(str(name))] for name in role]
-    records["t_invalid"] = [FOREVER if at is None else at for at in t_invalid]
-    records["t_expired"] = [FOREVER if at is None else at for at in t_expired]
     return records, codes
 
 
@@ -81,7 +76,7 @@ class DenseSearch:
         seq, model, _ = self._state(connection)
         if not model or limit <= 0:
             return ()
-        allowed = self._allowed(connection, where)
+        allowed = carrying(connection, where)
         count = proposals(limit)
         if connection.in_transaction:
             eids = self._propose_in_transaction(connection, query, where, role=role, count=count, allowed=allowed)
@@ -109,14 +104,6 @@ class DenseSearch:
             (json.dumps(eids.tolist()), *values),
         ).fetchall()
         return _scored(rows, query)
-
-    def _allowed(self, connection: sqlite3.Connection, where: Filter) -> npt.NDArray[np.int64] | None:
-        """Return the nodes that carry every label asked for; None when none is asked for."""
-        wanted = labels(where)
-        if not wanted:
-            return None
-        query = " INTERSECT ".join(["SELECT nid FROM label WHERE key = ? AND value = ?"] * len(wanted))
-        return np.fromiter((nid for (nid,) in connection.execute(query, [part for label in wanted for part in label])), np.int64)
 
     # --- keeping in step ---
 

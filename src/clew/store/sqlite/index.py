@@ -9,7 +9,6 @@ the rescoring puts right, but never moved.
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clew.store.sqlite.database import space_code
-from clew.store.sqlite.rows import micros
-from clew.types import Filter, Kind, Role, Vectors
+from clew.store.sqlite.columns import Mask, Records, passing
+from clew.types import Filter, Role, Vectors
 
 cdist: Callable[..., Any] | None
 try:
@@ -34,19 +32,18 @@ RECORD = np.dtype(
         *((name, "u1") for name in ("kind", "role", "archived", "spare")),
     ]
 )
-FOREVER = np.iinfo(np.int64).max
 DEAD = 255  # the role of a row that was deleted
-KINDS = {kind: code for code, kind in enumerate(Kind)}
 ROLES = {role: code for code, role in enumerate(Role)}
 
 THREADS = min(4, os.cpu_count() or 1)  # the scan is bound by memory bandwidth, which few cores exhaust
 THREADED_ROWS = 65536  # below this the scan takes 2 ms at most, and waiting for a second thread on a busy machine costs more
 GATHER_SHARE = 0.25  # a filter that keeps less than this: copy the survivors together, scan only them
-BLOCK = 128  # rows whose best score stands for them when the top is sought among many
+GROUP = 64  # rows whose best score stands for them when the top is sought among many
+LEAST = float(np.finfo(np.float32).min)  # never -inf: those are filtered out
 FALLBACK_ROWS = 16384  # rows converted at a time without simsimd
 
 Codes = npt.NDArray[np.int8]
-Records = npt.NDArray[np.void]
+Scores = npt.NDArray[np.floating[Any]]
 
 
 def quantise(vectors: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[np.float32]]:
@@ -55,11 +52,6 @@ def quantise(vectors: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[np.float32]]
     peaks = np.abs(rows).max(axis=1, initial=0.0)
     scales = np.where(peaks > 0, peaks / 127.0, 1.0).astype(np.float32)
     return np.rint(rows / scales[:, None]).astype(np.int8), scales
-
-
-def category_code(category: str) -> int:
-    """Return a 32-bit number for a category; a collision only costs a candidate that rescoring drops."""
-    return zlib.crc32(category.encode())
 
 
 def dots(codes: Codes, query: Codes) -> npt.NDArray[np.int32]:
@@ -73,26 +65,22 @@ def dots(codes: Codes, query: Codes) -> npt.NDArray[np.int32]:
     return np.concatenate(parts).astype(np.int32) if parts else np.empty(0, np.int32)
 
 
-def top(scores: npt.NDArray[np.float32], count: int) -> npt.NDArray[np.intp]:
-    """Return the positions of the `count` best scores, and of all that tie with the last of them.
+def top(scores: Scores, count: int, *, least: float = LEAST) -> npt.NDArray[np.intp]:
+    """Return the positions of the `count` best scores, and of all that tie with the last of them; none below `least`.
 
     >>> top(np.array([1, 3, 2, 3, 0], np.float32), 1).tolist()
     [1, 3]
     """
-    if len(scores) <= count:
-        return np.flatnonzero(scores > -np.inf)
-    cut = max(float(_kth_best(scores, count)), float(np.finfo(np.float32).min))  # never -inf: those are filtered out
-    return np.flatnonzero(scores >= cut)
-
-
-def _kth_best(scores: npt.NDArray[np.float32], count: int) -> np.float32:
-    whole = len(scores) // BLOCK * BLOCK
-    if whole // BLOCK > count:  # the best rows lie in the blocks with the best maxima
-        blocks = scores[:whole].reshape(-1, BLOCK)
-        best = np.argpartition(blocks.max(axis=1), -count)[-count:]
-        scores = np.concatenate((blocks[best].ravel(), scores[whole:]))
-    kth: np.float32 = np.partition(scores, -count)[-count]
-    return kth
+    groups = len(scores) // GROUP
+    if groups > count:  # as many groups, so as many scores, reach the count-th best of their maxima
+        maxima = scores[: groups * GROUP].reshape(GROUP, groups).max(axis=0)
+        least = max(least, float(np.partition(maxima, -count)[-count]))
+    near: npt.NDArray[np.intp] = np.flatnonzero(scores >= least)
+    if len(near) <= count:
+        return near
+    reached = scores[near]
+    kept: npt.NDArray[np.bool_] = reached >= np.partition(reached, -count)[-count]
+    return near[kept]
 
 
 @dataclass(slots=True)
@@ -183,26 +171,7 @@ class VectorIndex:
             scores[~mask] = -np.inf
         return np.asarray(self.records["eid"][top(scores, count)])
 
-    def _mask(self, where: Filter, size: int, role: Role) -> npt.NDArray[np.bool_]:
-        """Apply `clew.store.filters.passes` to whole columns, less what only labels know."""
-        column = {name: values[:size] for name, values in self.records.items()}
-        mask: npt.NDArray[np.bool_] = (column["role"] == ROLES[role]) & (column["space"] == np.uint64(space_code(where.space)))
-        if where.kinds:
-            mask &= np.isin(column["kind"], [KINDS[kind] for kind in where.kinds])
-        if where.categories:
-            mask &= np.isin(column["category"], np.array([category_code(name) for name in where.categories], np.uint32))
-        if where.since is not None:
-            mask &= column["t_valid"] >= micros(where.since)
-        if where.until is not None:
-            mask &= column["t_valid"] <= micros(where.until)
-        if where.known_at is None:
-            mask &= column["t_expired"] == FOREVER
-        else:
-            mask &= (column["t_created"] <= micros(where.known_at)) & (column["t_expired"] > micros(where.known_at))
-        if where.as_of is None:
-            mask &= column["t_invalid"] > micros(where.now)
-        else:
-            mask &= (column["t_valid"] <= micros(where.as_of)) & (column["t_invalid"] > micros(where.as_of))
-        if not where.archived:
-            mask &= column["archived"] == 0
+    def _mask(self, where: Filter, size: int, role: Role) -> Mask:
+        mask = passing(lambda name: self.records[name][:size], where)
+        mask &= self.records["role"][:size] == ROLES[role]
         return mask

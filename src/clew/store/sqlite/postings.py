@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -39,8 +39,9 @@ def term_code(term: str) -> int:
 
 def words_of(title: str, text: str) -> tuple[Words, int]:
     """Return the words of a node and its length in tokens, as BM25 wants them."""
-    in_title, in_text = Counter(terms(title)), Counter(terms(text))
-    found = {term_code(term): frequency(in_title[term], in_text[term]) for term in in_title.keys() | in_text.keys()}
+    in_title, in_text = Counter(map(term_code, terms(title))), Counter(map(term_code, terms(text)))
+    found = {code: frequency(0, count) for code, count in in_text.items()}
+    found.update({code: frequency(count, in_text[code]) for code, count in in_title.items()})
     return found, length(in_title.total(), in_text.total())
 
 
@@ -57,6 +58,14 @@ class Postings:
     def of(cls, words: Mapping[int, Words]) -> Postings:
         """Return the postings of rows given by number."""
         return _ordered(*_flat(words))
+
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[int, Postings]]) -> Postings:
+        """Return the postings of several, the rows of each numbered from its own first."""
+        if len(parts) == 1 and parts[0][0] == 0:
+            return parts[0][1]
+        triples = [(np.repeat(each.terms, np.diff(each.offsets)), each.rows.astype(np.intp) + first, each.counts) for first, each in parts]
+        return _ordered(*map(np.concatenate, zip(*triples, strict=True)))
 
     def changed(self, places: npt.NDArray[np.intp], fresh: Mapping[int, Words]) -> Postings:
         """Return the postings with every row at its new, still ascending place (-1: gone) and fresh rows among them."""
@@ -98,7 +107,7 @@ class Tail:
     def holding(self, code: int) -> tuple[Array, Array]:
         """Return the rows that hold a term, in order, and how often each does."""
         found = self.by_term.get(code, {})
-        rows = np.fromiter(found, np.int32, len(found))
+        rows = np.fromiter(found, np.intp, len(found))
         order = rows.argsort(kind="stable")  # a row that was put again stands behind later ones
         return rows[order], np.fromiter(found.values(), np.float64, len(found))[order]
 

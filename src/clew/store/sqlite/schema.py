@@ -1,14 +1,15 @@
 """The tables of a store, as SQL you can look at, and how an older file becomes a newer one.
 
 Truth: node, label, event, access, edge, embedding (float16), model, meta. Derived, rebuilt at will:
-word_index (FTS5 over the view `analysed`), segment (int8 rows for quick opening), space.
-`change` tells every process which vectors moved since it last looked.
+word_index (FTS5 over the view `analysed`), segment and posting (vectors and words for quick opening), space.
+`change` and `node_change` tell every process which vectors and nodes moved since it last looked.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 
@@ -121,6 +122,17 @@ CREATE TABLE segment (
 );
 CREATE TABLE change (seq INTEGER PRIMARY KEY AUTOINCREMENT, eid INTEGER NOT NULL);
 
+CREATE TABLE posting (
+    segment INTEGER PRIMARY KEY, -- holds the words of the nodes with nid // 4096 = segment
+    checksum INTEGER NOT NULL,   -- of all that follows
+    terms BLOB NOT NULL,         -- 64-bit hashes in order
+    offsets BLOB NOT NULL,       -- where each term's rows begin
+    rows BLOB NOT NULL,
+    counts BLOB NOT NULL,
+    columns BLOB NOT NULL        -- what BM25 and a filter ask, one record a row
+);
+CREATE TABLE node_change (seq INTEGER PRIMARY KEY AUTOINCREMENT, nid INTEGER NOT NULL, reworded INTEGER NOT NULL);
+
 CREATE VIEW analysed AS SELECT nid, clew_terms(title) AS title, clew_terms(text) AS text, clew_facet(space) AS facet FROM node;
 """
 
@@ -137,21 +149,25 @@ CREATE TRIGGER node_added AFTER INSERT ON node BEGIN
     INSERT INTO word_index (rowid, title, text, facet)
         VALUES (new.nid, clew_terms(new.title), clew_terms(new.text), clew_facet(new.space));
     INSERT INTO space (name, nodes) VALUES (new.space, 1) ON CONFLICT (name) DO UPDATE SET nodes = nodes + 1;
+    INSERT INTO node_change (nid, reworded) VALUES (new.nid, 1);
 END;
 CREATE TRIGGER node_removed AFTER DELETE ON node BEGIN
     INSERT INTO word_index (word_index, rowid, title, text, facet)
         VALUES ('delete', old.nid, clew_terms(old.title), clew_terms(old.text), clew_facet(old.space));
     UPDATE space SET nodes = nodes - 1 WHERE name = old.space;
     DELETE FROM space WHERE name = old.space AND nodes = 0;
+    INSERT INTO node_change (nid, reworded) VALUES (old.nid, 1);
 END;
 CREATE TRIGGER node_reworded AFTER UPDATE OF title, text ON node BEGIN
     INSERT INTO word_index (word_index, rowid, title, text, facet)
         VALUES ('delete', old.nid, clew_terms(old.title), clew_terms(old.text), clew_facet(old.space));
     INSERT INTO word_index (rowid, title, text, facet)
         VALUES (new.nid, clew_terms(new.title), clew_terms(new.text), clew_facet(new.space));
+    INSERT INTO node_change (nid, reworded) VALUES (new.nid, 1);
 END;
 CREATE TRIGGER node_refiled AFTER UPDATE OF category, kind, archived, t_valid, t_invalid, t_created, t_expired ON node BEGIN
     INSERT INTO change (eid) SELECT eid FROM embedding WHERE nid = new.nid;
+    INSERT INTO node_change (nid, reworded) VALUES (new.nid, 0);
 END;
 CREATE TRIGGER embedding_added AFTER INSERT ON embedding BEGIN INSERT INTO change (eid) VALUES (new.eid); END;
 CREATE TRIGGER embedding_changed AFTER UPDATE ON embedding BEGIN INSERT INTO change (eid) VALUES (new.eid); END;
@@ -194,7 +210,7 @@ def refuse_foreign(path: Path) -> None:
     try:
         with path.open("rb") as file:
             page = file.read(HEADER_BYTES)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
         raise ReadOnlyError(f"{path} cannot be read ({error.strerror}). Check its permissions.", path=str(path)) from error
@@ -237,7 +253,7 @@ def migrate(connection: sqlite3.Connection, path: Path, *, migrations: tuple[Mig
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = check(connection, path, known=len(migrations))  # another process may have been first
-        backup = _backup(connection, path, version) if 0 < version < len(migrations) else None
+        backup = _backup(path, version) if 0 < version < len(migrations) else None
         for step in migrations[version:]:
             step(connection)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -250,9 +266,13 @@ def migrate(connection: sqlite3.Connection, path: Path, *, migrations: tuple[Mig
     return backup
 
 
-def _backup(connection: sqlite3.Connection, path: Path, version: int) -> Path:
-    """Copy the file beside itself under a name that says from which version it is; never over an earlier copy."""
+def _backup(path: Path, version: int) -> Path:
+    """Copy the file beside itself under a name that says from which version it is; never over an earlier copy.
+
+    Over a connection of its own: SQLite copies nothing from one that is about to write.
+    """
     names = (path.with_name(f"{path.name}.v{version}.backup{f'.{number}' if number > 1 else ''}") for number in count(1))
     target = next(name for name in names if not name.exists())
-    copy_to(connection, target)
+    with closing(sqlite3.connect(path)) as reader:
+        copy_to(reader, target)
     return target

@@ -1,45 +1,26 @@
-"""Word search: BM25 by FTS5, over the rarest words of the question where a store is large.
-
-FTS5 ranks every row that holds any word, so a frequent word costs as much as it has rows. In a large
-store words are taken by ascending document frequency until a budget of rows is spent; if that leaves
-a filtered list short, the search runs again with all of them.
-"""
+"""Word search by FTS5: for stores too small to keep postings, and inside a write transaction."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
 
 from clew.store.sqlite.database import facet
 from clew.store.sqlite.where import condition
 from clew.types import Filter, Match, Ranking, ranked
 
-NEVER_PRUNED = 4_096  # nodes: below this all words together take a few milliseconds
-BUDGET_ROWS = 5_000  # what the words of one question may touch in any store, about 3 ms
-BUDGET_SHARE = 0.10  # of the nodes: what they may touch in a large one; see benchmarks/results/pruning.md
 FACET_SHARE = 0.25  # a space smaller than this is found through its token, a larger one by looking at the row
 MAX_TERMS = 64  # a pasted page is searched by its 64 rarest words
 
 
 def search(connection: sqlite3.Connection, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
-    """Return the `limit` best nodes that hold any of the terms."""
-    wanted = [term for term in dict.fromkeys(terms) if indexable(term)]
-    if not wanted or limit <= 0:
-        return ()
+    """Return the `limit` best nodes that hold any of the terms, which are distinct and indexable."""
     total, in_space = _sizes(connection, where.space)
     if not in_space:
         return ()
-    by_facet = in_space < total * FACET_SHARE
-    if total < NEVER_PRUNED and len(wanted) <= MAX_TERMS:
-        return _matches(connection, wanted, where, limit=limit, by_facet=by_facet)
-    frequency = _rarest(connection, wanted)
-    kept = _affordable(frequency, total)
-    found = _matches(connection, kept, where, limit=limit, by_facet=by_facet)
-    if len(found) < limit and len(kept) < len(frequency):
-        found = _matches(connection, list(frequency), where, limit=limit, by_facet=by_facet)
-    return found
+    kept = _rarest(connection, terms) if len(terms) > MAX_TERMS else terms
+    return _matches(connection, kept, where, limit=limit, by_facet=in_space < total * FACET_SHARE)
 
 
 def indexable(term: str) -> bool:
@@ -58,21 +39,10 @@ def _sizes(connection: sqlite3.Connection, space: str) -> tuple[int, int]:
     return total, in_space
 
 
-def _rarest(connection: sqlite3.Connection, terms: Sequence[str]) -> dict[str, int]:
-    """Return the terms that occur, MAX_TERMS at most, with the number of rows that hold each, rarest first."""
+def _rarest(connection: sqlite3.Connection, terms: Sequence[str]) -> list[str]:
+    """Return the terms that fewest rows hold, MAX_TERMS of those that occur at all."""
     rows = connection.execute("SELECT term, doc FROM vocabulary WHERE term IN (SELECT value FROM json_each(?))", (json.dumps(list(terms)),))
-    return dict(sorted(rows.fetchall(), key=lambda row: (row[1], row[0]))[:MAX_TERMS])
-
-
-def _affordable(frequency: Mapping[str, int], total: int) -> list[str]:
-    """Return the terms, in their order, while their rows fit the budget; always the first.
-
-    >>> _affordable({"quokka": 3, "river": 4000, "water": 9000}, 20_000)
-    ['quokka', 'river']
-    """
-    budget = max(BUDGET_ROWS, total * BUDGET_SHARE)
-    fitting = sum(spent <= budget for spent in accumulate(frequency.values()))
-    return list(frequency)[: max(1, fitting)]
+    return [term for term, _ in sorted(rows.fetchall(), key=lambda row: (row[1], row[0]))[:MAX_TERMS]]
 
 
 def expression(terms: Sequence[str], space: str | None) -> str:

@@ -14,10 +14,11 @@ import numpy as np
 
 from clew.errors import InputError, ModelMismatchError, NotFoundError, StoreError
 from clew.ports import ModelInfo, Problem, Sort
-from clew.store.sqlite import sparse
+from clew.store.sqlite import segments
 from clew.store.sqlite.backup import copy_to
-from clew.store.sqlite.database import Database
+from clew.store.sqlite.database import Database, Translating
 from clew.store.sqlite.dense import DenseSearch
+from clew.store.sqlite.lexical import WordSearch
 from clew.store.sqlite.rows import COLUMNS, QUOTED, SELECTED, cell, labels_of, micros, moment, node_of, row_of
 from clew.store.sqlite.stats import statistics
 from clew.store.sqlite.verify import problems, unsound_vectors
@@ -41,6 +42,7 @@ class SqliteStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._dense = DenseSearch(database)
+        self._words = WordSearch(database)
 
     @classmethod
     def open(cls, path: str | Path, *, synchronous: str = "FULL", busy_timeout_seconds: float = 30.0) -> Self:
@@ -61,12 +63,11 @@ class SqliteStore:
             return
         with self._writing() as connection:
             connection.execute("INSERT INTO word_index (word_index) VALUES ('rebuild')")
+            segments.drop(connection)
             connection.execute("UPDATE meta SET value = ? WHERE key = 'analyser'", (ANALYSER_VERSION,))
 
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._database.translated():
-            yield self._database.connection
+    def _reading(self) -> Translating:
+        return self._database.translated()
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -86,6 +87,7 @@ class SqliteStore:
                 if outermost:
                     with self._database.translated():
                         self._dense.checkpoint_if_due(connection)
+                        segments.checkpoint_if_due(connection)
             except BaseException:
                 self._dense.rolled_back()  # while the lock is held: the next transaction's overlay is its own
                 raise
@@ -208,8 +210,8 @@ class SqliteStore:
 
     def sparse(self, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
         """Return the nodes that hold any of the analysed terms, by BM25."""
-        with self._reading() as connection:
-            return sparse.search(connection, terms, where, limit=limit)
+        with self._reading():
+            return self._words.search(terms, where, limit=limit)
 
     def dense(self, vector: Vectors, where: Filter, *, limit: int, role: Role = Role.CONTENT) -> Ranking:
         """Return the nodes nearest to a unit vector, by cosine."""
@@ -391,6 +393,7 @@ class SqliteStore:
     def repair(self) -> None:
         """Rebuild everything derived from the truth, and drop vectors that are none: `reembed` makes them anew."""
         self._dense.forget()  # what was read from damaged segments
+        self._words.forget()
         with self._writing() as connection:
             connection.execute("INSERT INTO word_index (word_index) VALUES ('rebuild')")
             connection.execute("DELETE FROM space")
@@ -398,6 +401,7 @@ class SqliteStore:
             connection.executemany("DELETE FROM embedding WHERE eid = ?", [(eid,) for eid, *_ in unsound_vectors(connection)])
             connection.execute("DELETE FROM meta WHERE key IN ('segment_model', 'segment_seq')")
             connection.execute("DELETE FROM segment")
+            segments.drop(connection)
 
     def compact(self) -> None:
         """Give back space and merge indexes; nothing searchable changes."""
@@ -405,13 +409,15 @@ class SqliteStore:
             connection.execute("INSERT INTO word_index (word_index) VALUES ('optimize')")
             if self.model() is not None:
                 self._dense.checkpoint(connection)
+            if segments.needed(connection):
+                segments.checkpoint(connection)
         with self._database.translated():
             self._database.connection.execute("VACUUM")
             self._database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def backup(self, path: Path) -> None:
         """Write a consistent copy that opens as a store, while others read and write."""
-        with self._reading() as connection:
+        with self._database.translated(), self._database.reader() as connection:  # one that never writes: SQLite waits for those
             copy_to(connection, Path(path))
 
     def close(self) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from clew.ports import Problem
+from clew.store.sqlite import segments
 from clew.store.sqlite.dense import ROWS, SEGMENT_ROWS, records_of
 from clew.store.sqlite.index import RECORD
 from clew.store.sqlite.snapshot import snapshot
@@ -21,7 +22,7 @@ def problems(connection: sqlite3.Connection, *, writable: bool) -> tuple[Problem
     if not found:  # the rest would only repeat that the file is damaged
         found += _words(connection, writable=writable)
         with snapshot(connection):  # others may write meanwhile
-            found += [*_spaces(connection), *_events(connection), *_vectors(connection), *_segments(connection)]
+            found += [*_spaces(connection), *_events(connection), *_vectors(connection), *_segments(connection), *_postings(connection)]
     return tuple(found)
 
 
@@ -106,3 +107,17 @@ def _segments(connection: sqlite3.Connection) -> list[Problem]:
         if expected.tobytes() != codes or records.tobytes() != columns or len(columns) % RECORD.itemsize:
             wrong.append(Problem("segments", f"segment {segment} differs from its vectors", "Run: clew verify --repair"))
     return wrong
+
+
+def _postings(connection: sqlite3.Connection) -> list[Problem]:
+    """Make every segment of words that no later change touches anew and compare it with what is stored."""
+    saved = segments.state(connection)
+    if saved.get("format") != segments.FORMAT:
+        return []
+    later = segments.stale(connection, saved["seq"])
+    there = [number for (number,) in connection.execute("SELECT segment FROM posting")]
+    return [
+        Problem("postings", f"the words of segment {number} differ from its texts", "Run: clew verify --repair")
+        for number in sorted({*segments.wanted(connection), *there} - later.keys())
+        if not segments.sound(connection, number)
+    ]

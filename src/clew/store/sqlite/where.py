@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from clew.store.sqlite.rows import label_of_metadata, label_of_tag, micros
 from clew.types import Filter
@@ -11,6 +15,15 @@ from clew.types import Filter
 def labels(where: Filter) -> list[tuple[str, str]]:
     """Return the labels that every node must carry."""
     return [label_of_tag(tag) for tag in where.tags] + [label_of_metadata(key, value) for key, value in where.metadata.items()]
+
+
+def carrying(connection: sqlite3.Connection, where: Filter) -> npt.NDArray[np.int64] | None:
+    """Return the nodes that carry every label asked for; None when none is asked for."""
+    wanted = labels(where)
+    if not wanted:
+        return None
+    query = " INTERSECT ".join(["SELECT nid FROM label WHERE key = ? AND value = ?"] * len(wanted))
+    return np.fromiter((nid for (nid,) in connection.execute(query, [part for label in wanted for part in label])), np.int64)
 
 
 def condition(where: Filter) -> tuple[str, list[Any]]:

@@ -26,13 +26,15 @@ RECORD = np.dtype(
     ]
 )
 TAIL_ROWS = 4096  # rows kept one by one: reading as many for a frequent word takes 0.3 ms, making arrays of them 40 ms
+GATHERED_ROOM = 64  # rows that would take as much memory as keeping a word at all
+GATHERED_SHARE = 4  # rows kept gathered for each row there is: 36 MB in a store of a million nodes
 
 
 @dataclass(frozen=True, slots=True)
 class Holding:
     """The rows that hold one term, ascending, and how often each does."""
 
-    rows: Array
+    rows: Array  # of numpy's own index type: any other is converted at every use
     counts: Array
 
 
@@ -59,34 +61,30 @@ class WordIndex:
     edits: int = 0
     columns: dict[str, Array] = field(default_factory=lambda: {name: np.empty(0, RECORD[name]) for name in RECORD.names or ()})
     parts: tuple[tuple[int, Postings], ...] = ()  # (first row, postings), by first row
+    gathered: dict[int, Holding] = field(default_factory=dict)  # by code, as long as the parts stay the same
+    gathered_rows: int = 0
     tail: Tail = field(default_factory=Tail)
     tail_from: int = 0
 
     def extend(self, records: Records, postings: Postings) -> None:
         """Add rows behind all others, with their postings numbered from the first of them."""
         self.seal()
-        self.parts += ((self.size, postings),)
+        self._set_parts((*self.parts, (self.size, postings)))
         self._append(records)
         self.tail_from = self.size
 
     def apply(self, records: Records, reworded: Mapping[int, Words], gone: Array) -> None:
         """Take over nodes as they are now: `reworded` holds the words of those whose words are new, `gone` the deleted."""
+        self._bury(gone)
         places, known = self._places(records["nid"])
-        dead, there = self._places(gone)
-        dead = dead[there]
-        dead = dead[self.columns["length"][dead] > 0]
-        self._count(dead, np.zeros(len(dead), np.uint32))
-        self.live -= len(dead)
-        changed: dict[int, Words] = {row: {} for row in dead.tolist()}
-        has_words = np.fromiter((nid in reworded for nid in records["nid"].tolist()), np.bool_, len(records))
         self._refile(places[known], records[known])
-        self._count(places[known & has_words], records["length"][known & has_words])
-        changed.update({int(row): reworded[int(nid)] for row, nid in zip(places[known], records["nid"][known], strict=True) if nid in reworded})
-        self._reword(changed)
-        first = self.size
+        with_words = known & np.isin(records["nid"], np.fromiter(reworded, np.int64, len(reworded)))
+        self._measure(places[with_words], records["length"][with_words])
+        nids = records["nid"].tolist()
+        self._reword({row: reworded[nids[at]] for at, row in zip(np.flatnonzero(with_words), places[with_words].tolist(), strict=True)})
+        for row, at in enumerate(np.flatnonzero(~known), self.size):
+            self.tail.put(row, reworded[nids[at]])
         self._append(records[~known])
-        for row, nid in enumerate(records["nid"][~known].tolist(), first):
-            self.tail.put(row, reworded[nid])
         if self.size - self.tail_from >= TAIL_ROWS:
             self.seal()
 
@@ -94,18 +92,37 @@ class WordIndex:
         """Turn the tail into arrays."""
         for first in range(self.tail_from, self.size, TAIL_ROWS):
             rows = range(first, min(first + TAIL_ROWS, self.size))
-            self.parts += ((first, Postings.of({row - first: self.tail.by_row[row] for row in rows if row in self.tail.by_row})),)
+            postings = Postings.of({row - first: self.tail.by_row[row] for row in rows if row in self.tail.by_row})
+            self._set_parts((*self.parts, (first, postings)))
         self.tail, self.tail_from = Tail(), self.size
 
     def view(self, codes: Sequence[int]) -> View:
         """Return what the words with these codes need."""
+        self._gather([code for code in codes if code not in self.gathered])
+        holdings = [_behind(self.gathered[code], *self.tail.holding(code)) for code in codes]
+        self._trim(codes)
+        return View(holdings, dict(self.columns), self.size, self.live, self.tokens, self.edits)
+
+    def _gather(self, codes: Sequence[int]) -> None:
+        """Bring the rows of words together from all parts; the words of one question are likely to come again."""
         found: list[list[tuple[int, Array, Array]]] = [[] for _ in codes]
         wanted = np.array(codes, np.uint64)
-        for base, part in self.parts:
+        for base, part in self.parts if codes else ():
             for which, begin, end in part.ranges(wanted):
                 found[which].append((base, part.rows[begin:end], part.counts[begin:end]))
-        holdings = [_joined(pieces, *self.tail.holding(code)) for code, pieces in zip(codes, found, strict=True)]
-        return View(holdings, dict(self.columns), self.size, self.live, self.tokens, self.edits)
+        for code, pieces in zip(codes, found, strict=True):
+            self.gathered[code] = _joined(pieces)
+            self.gathered_rows += _room(self.gathered[code])
+
+    def _trim(self, codes: Sequence[int]) -> None:
+        """Keep the words asked for last, as far as there is room."""
+        for code in codes:
+            self.gathered[code] = self.gathered.pop(code)
+        while self.gathered and self.gathered_rows > GATHERED_SHARE * self.size:
+            self.gathered_rows -= _room(self.gathered.pop(next(iter(self.gathered))))
+
+    def _set_parts(self, parts: tuple[tuple[int, Postings], ...]) -> None:
+        self.parts, self.gathered, self.gathered_rows = parts, {}, 0
 
     def _append(self, records: Records) -> None:
         wanted = self.size + len(records)
@@ -127,13 +144,22 @@ class WordIndex:
         there[there] = column[places[there]] == nids[there]
         return places, there
 
+    def _bury(self, nids: Array) -> None:
+        """Take the words from nodes that were deleted; their rows stay behind, empty."""
+        places, there = self._places(nids)
+        rows = places[there]
+        rows = rows[self.columns["length"][rows] > 0]
+        self._measure(rows, np.zeros(len(rows), np.uint32))
+        self._reword({row: {} for row in rows.tolist()})
+        self.live -= len(rows)
+
     def _refile(self, rows: Array, records: Records) -> None:
         self.edits += bool(len(rows))
         for name, column in self.columns.items():
             if name != "length":  # follows the words
                 column[rows] = records[name]
 
-    def _count(self, rows: Array, lengths: Array) -> None:
+    def _measure(self, rows: Array, lengths: Array) -> None:
         """Set the lengths of rows; a length of none marks a row that was deleted."""
         self.edits += bool(len(rows))
         column = self.columns["length"]
@@ -155,16 +181,24 @@ class WordIndex:
             places = np.arange(end - base)
             places[np.fromiter(rows, np.intp) - base] = -1
             parts[number] = base, part.changed(places, {row - base: words for row, words in rows.items() if words})
-        self.parts = tuple(parts)
+        if by_part:
+            self._set_parts(tuple(parts))
 
 
-def _joined(pieces: Sequence[tuple[int, Array, Array]], rows: Array, counts: Array) -> Holding:
-    """Return the rows of all parts and of the tail, which stand behind them."""
+def _room(held: Holding) -> int:
+    return len(held.rows) + GATHERED_ROOM
+
+
+def _joined(pieces: Sequence[tuple[int, Array, Array]]) -> Holding:
     if not pieces:
-        return Holding(rows, counts)
-    sizes = [len(part) for _, part, _ in pieces]
-    firsts = np.repeat(np.array([base for base, _, _ in pieces], np.int32), sizes)
-    firsts += np.concatenate([part for _, part, _ in pieces])
-    if not len(rows):  # the usual case keeps the counts as small as they are
-        return Holding(firsts, np.concatenate([part for _, _, part in pieces]))
-    return Holding(np.concatenate((firsts, rows)), np.concatenate([*(part for _, _, part in pieces), counts]))
+        return Holding(np.empty(0, np.intp), np.empty(0, np.uint8))
+    rows = np.repeat(np.array([base for base, _, _ in pieces], np.intp), [len(part) for _, part, _ in pieces])
+    rows += np.concatenate([part for _, part, _ in pieces])
+    return Holding(rows, np.concatenate([part for _, _, part in pieces]))
+
+
+def _behind(held: Holding, rows: Array, counts: Array) -> Holding:
+    """Put the rows of the tail behind those of the parts."""
+    if not len(rows):
+        return held
+    return Holding(np.concatenate((held.rows, rows)), np.concatenate((held.counts, counts)))

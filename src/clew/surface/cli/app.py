@@ -30,6 +30,7 @@ COMMANDS = {
     "reembed": "reembed",
     "export": "transfer",
     "load": "transfer",
+    "eval": "eval",
     "models": "models",
     "config": "config",
     "doctor": "doctor",

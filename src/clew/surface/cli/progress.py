@@ -14,11 +14,11 @@ from clew.surface.cli.text import clean, counted, size
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-Unit = Literal["bytes", "memories"]
+Unit = Literal["bytes", "memories", "items"]
 
 LONG_SECONDS = 1.0  # quicker work leaves no line
 # A download may be silent after its first call, so its bar appears at once; a bar for quick work would only flicker.
-PATIENCE_SECONDS = {"bytes": 0.0, "memories": 0.5}
+PATIENCE_SECONDS = {"bytes": 0.0, "memories": 0.5, "items": 0.5}
 
 
 class Meter:
@@ -78,6 +78,8 @@ class Meter:
         self.finish()
 
     def _amount(self) -> str:
+        if self._unit == "items":  # what they are is said before the number
+            return f"{self._done:,}"
         return size(self._done) if self._unit == "bytes" else counted(self._done, "memory")
 
 

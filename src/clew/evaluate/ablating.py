@@ -1,0 +1,178 @@
+"""What is each stage worth? One stage or setting altered at a time. `clew eval ablate` is this.
+
+A variant that changes no ranking is an error and not a result: its setting did not take effect, or the set cannot
+show it. A set on which everything is right is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from clew.errors import InputError, RefusedError
+from clew.evaluate.answering import Answers, answers_of, cut, runs
+from clew.evaluate.data import Dataset
+from clew.evaluate.measures import column
+from clew.evaluate.plan import Plan, Watch
+from clew.evaluate.policies import SingleHop
+from clew.evaluate.report import Ablation, Report
+from clew.evaluate.running import Prepared, asked, depth_note, depth_of, prepared
+from clew.evaluate.samples import samples_of, timings_of
+from clew.evaluate.statistics import compare, holm, require_change
+from clew.evaluate.systems import RELEVANCE_ONLY, System
+from clew.evaluate.tables import Terms, result_of, scores_of
+from clew.ports import Progress
+from clew.settings import Settings, as_dict
+from clew.settings import load as load_settings
+
+FULL = "clew"
+SYSTEMS = ("bm25", "dense", FULL)
+WEIGHT_STEP = 0.2
+FEWER, MORE = 0.3, 3  # of the configured candidates, as the recipes fast and thorough
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """The configuration with something altered; `recipe` None is the configured one. `needs` says what a set must have to show it."""
+
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    recipe: str | None = None
+    needs: str = ""
+
+
+def usual_variants(settings: Settings) -> Iterator[Variant]:
+    """Yield what can be taken away from or altered in a configuration, one thing at a time."""
+    recall = settings.recall
+    fusion = "rrf" if recall.fusion == "convex" else "convex"
+    yield Variant(name=f"fusion-{fusion}", settings={"recall.fusion": fusion}, needs="vectors")
+    yield Variant(name="no-dense", recipe="lexical", needs="vectors")
+    yield Variant(name="no-sparse", recipe="dense", needs="vectors")
+    yield Variant(name="relevance-only", settings=RELEVANCE_ONLY, needs="dates")
+    yield from (
+        Variant(name=f"preset-{name}", settings={"recall.preset": name}, needs="dates")
+        for name in ("balanced", "recent")
+        if name in settings.score.presets and name != recall.preset
+    )
+    for count in (max(1, round(recall.candidates * FEWER)), recall.candidates * MORE):
+        yield Variant(name=f"candidates-{count}", settings={"recall.candidates": count})
+    key = f"{recall.fusion}_dense_weight"
+    for weight in (getattr(recall, key) - WEIGHT_STEP, getattr(recall, key) + WEIGHT_STEP):
+        if 0 <= weight <= 1:
+            yield Variant(name=f"dense-weight-{weight:g}", settings={f"recall.{key}": round(weight, 6)}, needs="vectors")
+    yield Variant(name="no-dense-floor", settings={"recall.dense_floor": -1.0}, needs="vectors")
+    yield from _switches(settings)
+
+
+def _switches(settings: Settings) -> Iterator[Variant]:
+    """Yield one variant for every switch of recall: a stage that can be turned off is ablated without being named here."""
+    for name, value in as_dict(settings)["recall"].items():
+        if isinstance(value, bool):
+            yield Variant(name=f"{name.replace('_', '-')}-{'off' if value else 'on'}", settings={f"recall.{name}": not value})
+
+
+def variant_of(text: str) -> Variant:
+    """Read a variant written as name:key=value,key=value; the key recipe names a recipe.
+
+    >>> variant_of("wide:recall.candidates=500")
+    Variant(name='wide', settings={'recall.candidates': '500'}, recipe=None, needs='')
+    """
+    name, colon, rest = text.partition(":")
+    pairs = [part.partition("=") for part in rest.split(",")]
+    if not colon or not name.strip() or not all(key.strip() and equals for key, equals, _ in pairs):
+        raise InputError("variant", text, "is not NAME:KEY=VALUE[,KEY=VALUE]", "Write it as --variant wide:recall.candidates=500.")
+    given: dict[str, Any] = {key.strip(): value.strip() for key, _, value in pairs}
+    recipe = given.pop("recipe", None)
+    return Variant(name=name.strip(), settings=given, recipe=recipe)
+
+
+def ablate(
+    plan: Plan,
+    *,
+    variants: Sequence[Variant] = (),
+    usual: bool = True,
+    watch: Watch,
+) -> Report:
+    """Ask the configuration and every variant every question, and say what each alteration did to the headline measure."""
+    chosen = _chosen(plan, variants, usual=usual)
+    with prepared(plan, watch) as ready:
+        fitting, notes = _fitting(chosen, ready)
+        depth = depth_of(ready.index.dataset, ready.levels, plan.k)
+        answers, errors = asked(ready, SYSTEMS, (), depth=depth, progress=watch.progress)
+        terms = replace(ready.terms, notes=(*ready.terms.notes, *depth_note(ready, depth), *notes), errors=errors)
+        result = result_of(ready.index, answers, terms)  # refuses a set that cannot tell systems apart
+        altered = {each.name: _answers(ready, each, depth=depth, progress=watch.progress) for each in fitting}
+        ablations = ablations_of(ready, answers[FULL], altered, terms)
+        samples = samples_of(ready.index, {**answers, **altered}, level=terms.level, measured=terms.measured)
+        return Report(replace(result, ablations=ablations), samples, timings_of({**answers, **altered}, jobs=plan.jobs))
+
+
+def _chosen(plan: Plan, variants: Sequence[Variant], *, usual: bool) -> list[Variant]:
+    """Return the variants by name, each checked against the settings before anything is loaded."""
+    settings = plan.loaded().settings
+    chosen = [*(usual_variants(settings) if usual else ()), *variants]
+    names = [each.name for each in chosen]
+    for name in names:
+        if names.count(name) > 1 or name in SYSTEMS:
+            raise InputError("variant", name, "is the name of two rows", "Give every variant a name of its own.")
+    if not chosen:
+        raise InputError("variant", "", "there is none to try", "Name one with --variant, or leave out --no-usual.")
+    for each in chosen:
+        recipe = {"recall.recipe": each.recipe} if each.recipe is not None else {}
+        load_settings(plan.config, overrides={**as_dict(settings), **each.settings, **recipe})
+    return chosen
+
+
+def _fitting(variants: Sequence[Variant], ready: Prepared) -> tuple[list[Variant], tuple[str, ...]]:
+    """Return the variants that a set can show, and a note on each that it cannot."""
+    has = {"": True, "vectors": ready.index.embedder is not None, "dates": _dated(ready.index.dataset)}
+    reasons = {"vectors": "there is no model", "dates": "the texts do not differ in date"}
+    left = [f"Left out, as {reasons[each.needs]}: {each.name}." for each in variants if not has[each.needs]]
+    return [each for each in variants if has[each.needs]], tuple(left)
+
+
+def _dated(dataset: Dataset) -> bool:
+    return len({passage.time for passage in dataset.passages}) > 1
+
+
+def _answers(ready: Prepared, variant: Variant, *, depth: int, progress: Progress) -> Answers:
+    plan = ready.plan
+    system = System(name=variant.name, policy=SingleHop(k=depth), recipe=variant.recipe, settings=variant.settings)
+    answers = answers_of(ready.index, system, cache=plan.cache, jobs=plan.jobs, progress=progress)
+    return cut(answers, ready.index.passages, levels=ready.levels, k=plan.k)
+
+
+def ablations_of(ready: Prepared, full: Answers, altered: Mapping[str, Answers], terms: Terms) -> tuple[Ablation, ...]:
+    """Compare every variant with the full configuration, corrected for how many there are; one that changed nothing is an error."""
+    rankings = runs({FULL: full, **altered})
+    changed = {name: _changed(name, rankings[FULL], rankings[name]) for name in altered}
+    columns = {name: column(values, terms.headline) for name, values in scores_of(ready.index, {FULL: full, **altered}, terms).items()}
+    met = {
+        name: compare(columns[FULL], columns[name], seed=terms.seed, resamples=terms.resamples)
+        for name, count in changed.items()
+        if isinstance(count, int)
+    }
+    corrected = holm({name: each.p for name, each in met.items()})
+    return tuple(
+        Ablation(variant=name, measure=terms.headline, changed=0, error=str(count))
+        if not isinstance(count, int)
+        else Ablation(
+            variant=name,
+            measure=terms.headline,
+            value=sum(columns[name].values()) / len(columns[name]),
+            delta=met[name].mean_difference,
+            ci=met[name].ci,
+            p=met[name].p,
+            p_holm=corrected[name],
+            changed=count,
+        )
+        for name, count in changed.items()
+    )
+
+
+def _changed(name: str, full: Mapping[str, Sequence[str]], altered: Mapping[str, Sequence[str]]) -> int | str:
+    try:
+        return require_change(name, full, altered)
+    except RefusedError:
+        return f"changed no ranking of {len(full)}: its setting takes no effect here"

@@ -1,0 +1,165 @@
+"""Word search: keep the words in memory in step with the file, rank, and look at the best rows once more.
+
+The index follows the log of changed nodes and is read from the segments, see `segments.py`. FTS5 answers
+instead where a store is too small to have them, and inside a write transaction, which sees what nobody
+else may see yet.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+
+import numpy as np
+
+from clew.store.sqlite import segments, sparse
+from clew.store.sqlite.columns import passing
+from clew.store.sqlite.database import Database
+from clew.store.sqlite.postings import Array, Postings, term_code
+from clew.store.sqlite.snapshot import snapshot
+from clew.store.sqlite.topwords import Passes, Scores, best
+from clew.store.sqlite.where import carrying, condition
+from clew.store.sqlite.wordindex import View, WordIndex
+from clew.types import Filter, Match, Ranking, ranked
+
+COMPACT_SHARE = 4  # reload when a quarter of the rows is dead
+
+
+class WordSearch:
+    """Finds the nodes that hold any of some words, in step with every commit."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._lock = threading.RLock()
+        self._shared: WordIndex | None = None
+
+    def search(self, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
+        """Return the `limit` best nodes by BM25."""
+        connection = self._database.connection
+        wanted = sorted({term for term in terms if sparse.indexable(term)})  # in order: equally rare ones must always add up alike
+        if not wanted or limit <= 0:
+            return ()
+        if connection.in_transaction or not self._kept(connection):
+            return sparse.search(connection, wanted, where, limit=limit)
+        return self._searched(connection, list(map(term_code, wanted)), where, limit=limit)
+
+    def forget(self) -> None:
+        """Drop the index in memory; the next search reads it anew."""
+        with self._lock:
+            self._shared = None
+
+    def _searched(self, connection: sqlite3.Connection, codes: Sequence[int], where: Filter, *, limit: int) -> Ranking:
+        allowed = carrying(connection, where)
+        count = limit
+        while True:
+            nids, scores = self._ranked(connection, codes, where, count=count, allowed=allowed)
+            found = _confirmed(connection, nids, scores, where)
+            if len(found) >= limit or len(nids) < count:
+                return ranked(found)[:limit]
+            count = 4 * len(nids)  # what the last look dropped must not leave the list short
+
+    def _ranked(
+        self, connection: sqlite3.Connection, codes: Sequence[int], where: Filter, *, count: int, allowed: Array | None
+    ) -> tuple[Array, Scores]:
+        with self._lock:
+            index = self._synced(connection)
+            view = index.view(codes)
+        rows, scores = best(view, count=count, passes=_filter(view, where, allowed))
+        if index.edits != view.edits:  # rows were refiled under our eyes: once more, with nobody writing
+            with self._lock:
+                view = index.view(codes)
+                rows, scores = best(view, count=count, passes=_filter(view, where, allowed))
+        return view.columns["nid"][rows], scores
+
+    # --- keeping in step ---
+
+    def _kept(self, connection: sqlite3.Connection) -> bool:
+        """Tell whether the store has segments that this version understands."""
+        row = connection.execute("SELECT value FROM meta WHERE key = 'posting_format'").fetchone()
+        return bool(row == (segments.FORMAT,))
+
+    def _synced(self, connection: sqlite3.Connection) -> WordIndex:
+        """Return the index as of now, at least."""
+        index, self._shared = self._shared, None  # an error on the way must not leave half of a change behind
+        if index is None or index.seq < segments.log_end(connection):
+            with snapshot(connection):
+                index = _followed(connection, index)
+        self._shared = index
+        return index
+
+
+def _followed(connection: sqlite3.Connection, index: WordIndex | None) -> WordIndex:
+    """Apply what changed since the index last looked; reload when the log no longer reaches back, or much is dead."""
+    if index is None or index.seq < segments.state(connection).get("floor", 0):
+        index = _loaded(connection)
+    _apply(connection, index)
+    if (index.size - index.live) * COMPACT_SHARE > index.size:
+        index = _loaded(connection)
+        _apply(connection, index)
+    return index
+
+
+def _loaded(connection: sqlite3.Connection) -> WordIndex:
+    """Read the segments; those that are missing or damaged are made from the texts."""
+    saved = segments.state(connection)
+    current = saved.get("format") == segments.FORMAT
+    index = WordIndex(seq=saved["seq"] if current else segments.log_end(connection))
+    whole = (segment or segments.rebuilt(connection, number) for number, segment in segments.read_all(connection))
+    for group in _grouped(whole):
+        firsts = accumulate((len(records) for records, _ in group), initial=0)
+        index.extend(
+            np.concatenate([records for records, _ in group]), Postings.joined(list(zip(firsts, (each for _, each in group), strict=False)))
+        )
+    return index
+
+
+def _grouped(stored: Iterable[segments.Segment]) -> Iterator[list[segments.Segment]]:
+    """Put neighbours together while they fill no more than one segment: what deletions left of many is looked up once."""
+    group: list[segments.Segment] = []
+    for segment in stored:
+        if group and sum(len(records) for records, _ in group) + len(segment[0]) > segments.SEGMENT_NODES:
+            yield group
+            group = []
+        group.append(segment)
+    if group:
+        yield group
+
+
+def _apply(connection: sqlite3.Connection, index: WordIndex) -> None:
+    """Bring the index from its place in the log to the end."""
+    seq = segments.log_end(connection)
+    query = "SELECT nid, max(reworded) FROM node_change WHERE seq > ? GROUP BY nid ORDER BY nid"
+    changed = dict(connection.execute(query, (index.seq,)).fetchall())
+    records = segments.records_of(connection, "n.nid IN (SELECT value FROM json_each(?))", json.dumps(list(changed)))
+    there = records["nid"].tolist()
+    words = segments.analysed(connection, records, [nid for nid in there if changed[nid]])
+    index.apply(records, words, np.array(sorted(changed.keys() - set(there)), np.int64))
+    index.seq = seq
+
+
+# --- one question ---
+
+
+def _filter(view: View, where: Filter, allowed: Array | None) -> Passes:
+    def passes(rows: Array) -> Array:
+        mask = passing(lambda name: view.columns[name].take(rows), where)
+        if allowed is not None:
+            mask &= np.isin(view.columns["nid"][rows], allowed)
+        return mask
+
+    return passes
+
+
+def _confirmed(connection: sqlite3.Connection, nids: Array, scores: Scores, where: Filter) -> list[Match]:
+    """Return the rows that exist and pass the whole filter, as this connection sees them."""
+    clause, values = condition(where)
+    rows = connection.execute(
+        # CROSS JOIN: the proposals drive, whatever the planner thinks of the filter
+        f"SELECT n.nid, n.id FROM json_each(?) j CROSS JOIN node n ON n.nid = j.value WHERE {clause}",
+        (json.dumps(nids.tolist()), *values),
+    ).fetchall()
+    by_nid = dict(zip(nids.tolist(), scores.tolist(), strict=True))
+    return [Match(id, by_nid[nid]) for nid, id in rows]

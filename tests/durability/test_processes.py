@@ -1,0 +1,50 @@
+"""Many processes on one file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import clew
+from clew.models.hashing import HashingEmbedder
+
+from .conftest import WRITER
+from .writer import text_of
+
+
+def crowd(path: Path, writers: int, writes: int) -> list[str]:
+    run = subprocess.run(
+        [sys.executable, str(WRITER), "crowd", str(path), str(writers), str(writes)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    assert run.stderr == ""
+    return run.stdout.splitlines()
+
+
+def check(path: Path, lines: list[str], expected: int) -> None:
+    assert [line for line in lines if line.startswith("!")] == []
+    assert lines[-1] == "failures 0"
+    acknowledged = {line.split(" ")[1]: line.split(" ")[2] for line in lines if line.startswith("+")}
+    assert len(acknowledged) == expected
+    with clew.open(path, embedder=HashingEmbedder(64)) as memory:
+        kept = {node.id: node.text for node in memory.store.nodes()}
+        assert kept == {id: text_of(key) for id, key in acknowledged.items()}
+        assert memory.stats()["vectors"] == expected
+        assert memory.verify() == ()
+
+
+def test_eight_processes_write_two_hundred_each_while_a_ninth_recalls(tmp_path: Path) -> None:
+    lines = crowd(tmp_path / "memory.clew", 8, 200)
+    check(tmp_path / "memory.clew", lines, 1600)
+    (recalls,) = (int(line.split(" ")[1]) for line in lines if line.startswith("recalls"))
+    assert recalls > 0
+
+
+def test_eight_processes_make_the_same_new_store_at_once(tmp_path: Path) -> None:
+    for turn in range(2):
+        path = tmp_path / f"{turn}.clew"
+        check(path, crowd(path, 8, 1), 8)

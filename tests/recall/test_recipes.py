@@ -1,0 +1,112 @@
+"""Recipes: values that differ honestly, print, compare, and lose a stage for an ablation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import clew
+from clew.recall.analyse import Analyse
+from clew.recall.candidates import Candidates
+from clew.recall.fuse import Fuse
+from clew.recall.pack import Pack
+from clew.recall.recipes import NAMES, Recipe
+from clew.recall.score import Score
+from clew.recall.state import Question, Recall
+from clew.settings import Weights
+from clew.testing import FixedClock, where
+
+
+@pytest.fixture
+def memory() -> Iterator[clew.Clew]:
+    with clew.open(":memory:", model={"embedder": "hashing"}, clock=FixedClock()) as memory:
+        yield memory
+
+
+def candidates(recipe: Recipe) -> Candidates:
+    (stage,) = (stage for stage in recipe.stages if isinstance(stage, Candidates))
+    return stage
+
+
+def test_recipes_differ_in_what_they_say_they_do(memory: clew.Clew) -> None:
+    stages = {name: candidates(memory.recipe(name)) for name in NAMES}
+    assert {name: stage.limit for name, stage in stages.items()} == {
+        "fast": 30,
+        "balanced": 100,
+        "thorough": 300,
+        "lexical": 100,
+        "dense": 100,
+    }
+    assert {name: stage.channels for name, stage in stages.items()} == {
+        "fast": ("dense", "sparse"),
+        "balanced": ("dense", "sparse"),
+        "thorough": ("dense", "sparse"),
+        "lexical": ("sparse",),
+        "dense": ("dense",),
+    }
+    recipes = [memory.recipe(name).stages for name in NAMES]
+    assert all(one != other for place, one in enumerate(recipes) for other in recipes[place + 1 :])
+
+
+def test_a_recipe_really_brings_as_many_candidates_as_it_says(memory: clew.Clew) -> None:
+    memory.remember_many([f"The coffee machine number {n} is broken" for n in range(350)], near=False)
+    brought = {name: memory.recall("broken coffee machine", recipe=name, track=False).stats["candidates"] for name in NAMES}
+    assert brought == {
+        "fast": {"dense": 30, "sparse": 30},
+        "balanced": {"dense": 100, "sparse": 100},
+        "thorough": {"dense": 300, "sparse": 300},
+        "lexical": {"sparse": 100},
+        "dense": {"dense": 100},
+    }
+
+
+def test_more_candidates_find_what_a_preset_wants(memory: clew.Clew) -> None:
+    """The important one matches worst: only the thorough recipe looks far enough."""
+    memory.remember_many([f"coffee machine {n}" for n in range(250)], near=False, importance=0.1)
+    wanted = memory.remember("Long ago somebody wrote that a coffee machine may explode without any warning at all", importance=1.0)
+    assert memory.recall("coffee machine", recipe="thorough", preset="important", k=1).hits[0].id == wanted.id
+    assert memory.recall("coffee machine", recipe="fast", preset="important", k=1).hits[0].id != wanted.id
+
+
+def test_a_recipe_is_a_value_that_prints_and_compares(memory: clew.Clew) -> None:
+    recipe = memory.recipe("balanced")
+    assert recipe == memory.recipe("balanced")
+    assert [type(stage) for stage in recipe.stages] == [Analyse, Candidates, Fuse, Score, Pack]
+    assert "limit=100" in repr(recipe)
+    assert "MemoryStore" not in repr(recipe)
+
+
+def test_a_stage_can_be_left_out_for_an_ablation(memory: clew.Clew) -> None:
+    memory.remember("The coffee machine is broken", importance=1.0)
+    bare = memory.recipe("balanced").without(Score)
+    assert [type(stage) for stage in bare.stages] == [Analyse, Candidates, Fuse, Pack]
+    question = Question(
+        text="coffee machine", k=3, where=where(), weights=Weights(0, 0, 1, 0), recipe="balanced", preset="custom", budget_tokens=0
+    )
+    (hit,) = bare.run(Recall(question=question)).hits
+    assert hit.components == {}
+    assert hit.score == sum(place.contribution for place in hit.channels.values())
+
+
+def test_every_stage_leaves_its_step_with_the_time_it_took(memory: clew.Clew) -> None:
+    memory.remember("The coffee machine is broken")
+    ticks = iter(range(100))
+    question = Question(text="coffee", k=3, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
+    answer = memory.recipe("balanced").run(Recall(question=question), timer=lambda: float(next(ticks)))
+    assert [(step.stage, step.milliseconds) for step in answer.steps] == [
+        (name, 1000.0) for name in ("analyse", "candidates", "fuse", "score", "pack")
+    ]
+    assert answer.steps[1].channels == {"dense": 1, "sparse": 1}
+    assert answer.stats["milliseconds"] == 5000.0
+
+
+def test_the_settings_reach_the_stages() -> None:
+    options = {"candidates": 7, "dense_floor": 0.1, "fusion": "rrf", "rrf_dense_weight": 0.25, "rrf_sparse_weight": 0.5, "rrf_k": 10}
+    with clew.open(":memory:", model={"embedder": "none"}, recall=options, score={"access_divisor": 9.0}) as memory:
+        _, found, fuse, score, _ = memory.recipe("balanced").stages
+        assert isinstance(found, Candidates)
+        assert (found.limit, found.dense_floor) == (7, 0.1)
+        assert fuse == Fuse(method="rrf", dense_weight=0.25, sparse_weight=0.5, rrf_k=10)
+        assert isinstance(score, Score)
+        assert score.access_divisor == 9.0

@@ -1,0 +1,359 @@
+"""Dense search on SQLite: int8 proposes, float16 decides, and the index keeps in step with every commit."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from clew.ports import ModelInfo
+from clew.store.filters import passes
+from clew.store.sqlite import SqliteStore, dense, index, verify
+from clew.store.vectors import exact_cosines
+from clew.testing import MODEL, added, embedding, later, node, unit, where
+from clew.types import Embedding, Filter, Role, Vectors
+
+COUNT, DIMENSION = 5_000, 64
+BIG = ModelInfo("clustered", DIMENSION)
+QUERIES = 60
+
+
+def clustered(count: int, seed: int) -> Vectors:
+    """Return unit vectors in tight clusters: neighbours closer than int8 can tell apart."""
+    draw = np.random.default_rng(seed)
+    centres = draw.standard_normal((50, DIMENSION))
+    rows = centres[draw.integers(0, 50, count)] + 0.15 * draw.standard_normal((count, DIMENSION))
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
+
+
+def made(vectors: Vectors) -> tuple[list[Any], list[Embedding]]:
+    nodes = [
+        node(
+            f"n{n:05}",
+            f"text {n}",
+            category="plan" if n % 100 == 7 else "fact",
+            tags=("rare",) if n % 50 == 3 else (),
+            space="work" if n % 10 == 1 else "default",
+            t_valid=later(-(n % 30)),
+            archived=n % 97 == 5,
+        )
+        for n in range(len(vectors))
+    ]
+    return nodes, [embedding(each, vector) for each, vector in zip(nodes, vectors, strict=True)]
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteStore]:
+    path = tmp_path_factory.mktemp("large") / "memory.clew"
+    with closing(SqliteStore.open(path, synchronous="OFF")) as store:
+        store.activate(BIG)
+        nodes, vectors = made(clustered(COUNT, 1))
+        for start in range(0, COUNT, 1000):
+            store.insert(nodes[start : start + 1000], vectors[start : start + 1000])
+        yield store
+
+
+def brute_force(filter: Filter, query: Vectors, limit: int) -> list[tuple[str, float]]:
+    """Return the exact answer from the vectors themselves, by the definition of the filter."""
+    nodes, vectors = made(clustered(COUNT, 1))
+    passing = [n for n, each in enumerate(nodes) if passes(each, filter)]
+    halves = np.stack([vectors[n].vector for n in passing]).astype(np.float16)
+    scored = zip((nodes[n].id for n in passing), exact_cosines(halves, query).tolist(), strict=True)
+    return sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+
+FILTERS = [
+    where(),
+    where(categories=("plan",)),
+    where(tags=("rare",)),
+    where(space="work"),
+    where(since=later(-3)),
+    where(categories=("fact",), until=later(-20), archived=True),
+    where(as_of=later(-10)),
+]
+
+
+@pytest.mark.parametrize("fallback", [False, True], ids=["simsimd", "numpy"])
+@pytest.mark.parametrize("filter", FILTERS, ids=["none", "category", "tag", "space", "since", "several", "as_of"])
+def test_the_ten_nearest_are_exactly_the_ten_nearest(
+    large: SqliteStore, filter: Filter, fallback: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if fallback:
+        monkeypatch.setattr(index, "cdist", None)
+    for query in clustered(QUERIES // len(FILTERS) + 1, 2):
+        found = large.dense(query, filter, limit=10)
+        assert [(match.id, match.score) for match in found] == brute_force(filter, query, 10)
+
+
+def test_without_simsimd_the_same_rows_are_proposed(large: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    codes, _ = index.quantise(clustered(3000, 3))
+    query, _ = index.quantise(clustered(1, 4))
+    fast = index.dots(codes, query[0])
+    monkeypatch.setattr(index, "cdist", None)
+    monkeypatch.setattr(index, "FALLBACK_ROWS", 700)
+    assert (index.dots(codes, query[0]) == fast).all()
+    assert index.dots(codes[:0], query[0]).shape == (0,)
+
+
+def test_long_lists_are_exact_too(large: SqliteStore) -> None:
+    (query,) = clustered(1, 5)
+    assert [(match.id, match.score) for match in large.dense(query, where(), limit=300)] == brute_force(where(), query, 300)
+    assert len(large.dense(query, where(), limit=100_000)) == sum(1 for each in large.nodes("default") if not each.archived)
+
+
+def test_the_best_scores_are_found_among_many_blocks() -> None:
+    draw = np.random.default_rng(8)
+    for size in (1, 5, 127, 128, 129, 1000, 20_000):
+        scores = draw.integers(0, 50, size).astype(np.float32)
+        for count in (1, 3, 40):
+            kept = index.top(scores, count)
+            cut = np.sort(scores)[::-1][min(count, size) - 1]
+            assert sorted(kept.tolist()) == np.flatnonzero(scores >= cut).tolist()
+
+
+# --- segments ---
+
+
+def table(store: SqliteStore, query: str, *values: object) -> list[Any]:
+    return store._database.connection.execute(query, values).fetchall()
+
+
+def damaged(store: SqliteStore, path: Path, statement: str) -> SqliteStore:
+    store.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(statement)
+    return SqliteStore.open(path)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "memory.clew"
+
+
+@pytest.fixture
+def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Segments of 16 rows, written every 16 changes; a log of 64 changes."""
+    monkeypatch.setattr(dense, "SEGMENT_ROWS", 16)
+    monkeypatch.setattr(verify, "SEGMENT_ROWS", 16)
+    monkeypatch.setattr(dense, "CHANGES_KEPT", 64)
+
+
+def filled(path: Path, count: int, start: int = 0) -> SqliteStore:
+    store = SqliteStore.open(path, synchronous="OFF")
+    store.activate(MODEL)
+    for first in range(start, start + count, 10):
+        added(store, [node(f"n{n:04}", f"text {n}") for n in range(first, min(first + 10, start + count))])
+    return store
+
+
+def nearest(store: SqliteStore, text: str) -> str:
+    return store.dense(unit(text), where(), limit=1)[0].id
+
+
+def test_segments_are_written_after_4096_changes_and_read_on_opening(large: SqliteStore) -> None:
+    rows = table(large, "SELECT segment, length(columns) FROM segment ORDER BY segment")
+    assert [segment for segment, _ in rows] == [0, 1]
+    assert rows[0][1] == 4095 * index.RECORD.itemsize  # ids begin at 1
+    (query,) = clustered(1, 6)
+    expected = large.dense(query, where(), limit=10)
+    with closing(SqliteStore.open(large._database.path)) as again:
+        loads: list[int] = []
+        real = again._dense._read_segments
+        again._dense._read_segments = lambda *given, **options: loads.append(1) or real(*given, **options)  # type: ignore[method-assign,func-returns-value]
+        assert again.dense(query, where(), limit=10) == expected
+        assert loads == [1]
+        assert again._dense._shared is not None
+        assert again._dense._shared.size == COUNT
+    assert "segments" not in {problem.check for problem in large.verify()}
+
+
+@pytest.mark.usefixtures("small_segments")
+def test_reopening_reads_segments_and_what_changed_after_them(path: Path) -> None:
+    store = filled(path, 45)
+    store.delete(["n0003"])
+    store.update("n0004", archived=True)
+    store.put([embedding(node("n0005"), unit("moved"))], MODEL)
+    store.close()
+    with closing(SqliteStore.open(path)) as again:
+        assert nearest(again, "text 44") == "n0044"
+        assert nearest(again, "text 3") != "n0003"
+        assert nearest(again, "text 4") != "n0004"
+        assert nearest(again, "moved") == "n0005"
+        assert again.verify() == ()
+
+
+@pytest.mark.usefixtures("small_segments")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE segment SET codes = substr(codes, 1, length(codes) - 1)",
+        "UPDATE segment SET columns = substr(columns, 1, 5) WHERE segment = 1",
+        "UPDATE segment SET codes = x'', columns = x''",
+        "DELETE FROM segment WHERE segment = 1",
+        "DELETE FROM segment",
+        "DELETE FROM meta WHERE key LIKE 'segment%'",
+    ],
+)
+def test_a_segment_that_is_missing_or_cut_is_ignored_without_a_wrong_answer(path: Path, statement: str) -> None:
+    store = damaged(filled(path, 60), path, statement)
+    assert [nearest(store, f"text {n}") for n in range(60)] == [f"n{n:04}" for n in range(60)]
+    store.repair()
+    assert store.verify() == ()
+    assert table(store, "SELECT count(*) FROM segment") == [(4,)]
+    store.close()
+
+
+@pytest.mark.usefixtures("small_segments")
+@pytest.mark.parametrize("column", ["codes", "columns"])
+def test_a_segment_with_other_bytes_is_found_by_verify_and_repaired(path: Path, column: str) -> None:
+    store = damaged(filled(path, 60), path, f"UPDATE segment SET {column} = zeroblob(length({column})) WHERE segment = 1")
+    assert [problem.check for problem in store.verify()] == ["segments"]
+    store.repair()
+    assert store.verify() == ()
+    assert [nearest(store, f"text {n}") for n in range(60)] == [f"n{n:04}" for n in range(60)]
+    store.close()
+
+
+def test_a_store_without_an_active_model_writes_no_segments_over_and_over(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dense, "SEGMENT_ROWS", 16)
+    with closing(SqliteStore.open(path, synchronous="OFF")) as store:
+        nodes = [node(f"n{n:03}", f"text {n}") for n in range(40)]
+        store.insert(nodes)
+        checkpoints: list[int] = []
+        real = store._dense.checkpoint
+        store._dense.checkpoint = lambda connection: checkpoints.append(1) or real(connection)  # type: ignore[method-assign,func-returns-value]
+        for each in nodes:
+            store.put([embedding(each)], MODEL)
+        assert checkpoints == []
+        store.activate(MODEL)
+        assert checkpoints == [1]
+        assert nearest(store, "text 7") == "n007"
+
+
+# --- other processes, other threads ---
+
+ELSEWHERE = """
+import sys
+from clew.store.sqlite import SqliteStore
+from clew.testing import MODEL, added, node
+store = SqliteStore.open(sys.argv[1])
+added(store, [node(f"other{n}", f"other {n}") for n in range(5)])
+store.delete(["n0007", "other3"])
+store.update("n0008", archived=True)
+store.close()
+"""
+
+
+def test_another_processs_commits_are_seen_with_its_deletes_and_changes(path: Path) -> None:
+    with closing(filled(path, 30)) as store:
+        assert nearest(store, "text 7") == "n0007"
+        subprocess.run([sys.executable, "-c", ELSEWHERE, str(path)], check=True, timeout=60)
+        assert nearest(store, "other 2") == "other2"
+        found = {match.id for match in store.dense(unit("text 7"), where(), limit=100)}
+        assert len(found) == 30 - 2 + 4
+        assert found.isdisjoint({"n0007", "n0008", "other3"})
+        with store.transaction():
+            assert {match.id for match in store.dense(unit("text 7"), where(), limit=100)} == found
+
+
+@pytest.mark.usefixtures("small_segments")
+@pytest.mark.parametrize("in_transaction", [False, True])
+def test_an_index_that_the_log_no_longer_reaches_is_read_anew(path: Path, in_transaction: bool) -> None:
+    with closing(filled(path, 30)) as store, closing(filled(path, 200, start=100)) as other:
+        fresh = SqliteStore.open(path)
+        assert nearest(fresh, "text 7") == "n0007"  # this index stands at the end of the log
+        behind = fresh._dense._shared
+        assert behind is not None
+        other.delete([f"n{n:04}" for n in range(10)])
+        added(other, [node(f"m{n:04}", f"late {n}") for n in range(200)])
+        (floor,) = table(other, "SELECT value FROM meta WHERE key = 'change_floor'")[0]
+        assert behind.seq < floor
+        if in_transaction:
+            with fresh.transaction():
+                added(fresh, [node("mine", "mine")])
+                found = {match.id for match in fresh.dense(unit("late 5"), where(), limit=1000)}
+                assert "mine" in found
+        else:
+            found = {match.id for match in fresh.dense(unit("late 5"), where(), limit=1000)}
+        assert len(found) == 30 + 200 - 10 + 200 + in_transaction
+        assert fresh._dense._shared is not behind
+        fresh.close()
+        assert nearest(store, "late 5") == "m0005"
+
+
+def test_a_transaction_sees_its_own_vectors_and_nobody_else_does(path: Path) -> None:
+    with closing(filled(path, 30)) as store:
+        assert nearest(store, "text 1") == "n0001"
+        seen_by_another: list[str] = []
+        with store.transaction():
+            added(store, [node("mine", "mine")])
+            store.delete(["n0001"])
+            assert nearest(store, "mine") == "mine"
+            assert nearest(store, "text 1") != "n0001"
+            other = threading.Thread(target=lambda: seen_by_another.extend((nearest(store, "mine"), nearest(store, "text 1"))))
+            other.start()
+            other.join()
+        assert seen_by_another[0] != "mine"
+        assert seen_by_another[1] == "n0001"
+        assert nearest(store, "mine") == "mine"
+
+
+def test_what_was_rolled_back_leaves_nothing_in_the_next_transaction(path: Path) -> None:
+    """The ids of vectors that were rolled back are given out again."""
+    with closing(filled(path, 30)) as store:
+        with pytest.raises(ZeroDivisionError), store.transaction():
+            added(store, [node(f"lost{n}", f"lost {n}") for n in range(5)])
+            assert nearest(store, "lost 2") == "lost2"
+            raise ZeroDivisionError
+        with store.transaction():
+            added(store, [node(f"kept{n}", f"kept {n}") for n in range(3)])
+            assert [nearest(store, f"kept {n}") for n in range(3)] == ["kept0", "kept1", "kept2"]
+            with pytest.raises(ZeroDivisionError), store.transaction():
+                added(store, [node("inner", "inner")])
+                assert nearest(store, "inner") == "inner"
+                raise ZeroDivisionError
+            assert nearest(store, "inner") != "inner"
+            assert nearest(store, "kept 1") == "kept1"
+        assert nearest(store, "kept 2") == "kept2"
+        assert nearest(store, "lost 2") != "lost2"
+
+
+def test_after_another_model_is_active_a_writer_reads_the_index_once(path: Path) -> None:
+    other_model = ModelInfo("other", 8)
+    with closing(filled(path, 20)) as store:
+        assert nearest(store, "text 3") == "n0003"
+        store.put([embedding(each, unit(each.text, 8)) for each in store.nodes()], other_model)
+        store.activate(other_model)
+        loads: list[int] = []
+        real = store._dense._load
+        store._dense._load = lambda connection: loads.append(1) or real(connection)  # type: ignore[method-assign,func-returns-value]
+        for n in range(5):
+            with store.transaction():
+                fresh = node(f"new{n}", f"new {n}")
+                store.insert([fresh], [embedding(fresh, unit(fresh.text, 8))])
+                assert store.dense(unit(f"new {n}", 8), where(), limit=1)[0].id == f"new{n}"
+        assert loads == [1]
+
+
+def test_many_deletes_make_the_index_small_again(path: Path) -> None:
+    with closing(filled(path, 100)) as store:
+        assert nearest(store, "text 99") == "n0099"
+        store.delete([f"n{n:04}" for n in range(60)])
+        assert nearest(store, "text 99") == "n0099"
+        assert store._dense._shared is not None
+        assert store._dense._shared.size == 40
+
+
+def test_a_role_has_vectors_of_its_own(path: Path) -> None:
+    with closing(filled(path, 10)) as store:
+        store.put([embedding(node("n0003"), unit("a question"), role=Role.QUESTION)], MODEL)
+        assert [match.id for match in store.dense(unit("a question"), where(), limit=5, role=Role.QUESTION)] == ["n0003"]
+        assert len(store.dense(unit("a question"), where(), limit=50)) == 10
