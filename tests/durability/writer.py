@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import random
+import select
 import sys
 import traceback
 from collections.abc import Callable
@@ -109,31 +110,38 @@ def announced(job: str, path: Path, name: str) -> None:
 
 def crowd(path: Path, writers: int, writes: int) -> None:
     gate, opener = os.pipe()
+    over, ender = os.pipe()
     embedder = HashingEmbedder(64)
 
-    def write(writer: int) -> None:
+    def begun() -> None:
         os.close(opener)
+        os.close(ender)
         os.read(gate, 1)  # returns when the parent closes its end: all start at once
+
+    def write(writer: int) -> None:
+        begun()
         with clew.open(path, embedder=embedder) as memory:
             for number in range(writes):
                 key = f"w{writer}.{number}.0of1"
                 say(f"+ {memory.remember(text_of(key)).id} {key}")
 
     def read() -> None:
-        os.close(opener)
-        os.read(gate, 1)
+        begun()
         recalls = 0
         with clew.open(path, embedder=embedder) as memory:
-            while memory.stats()["nodes"] < writers * writes:
+            while not select.select([over], [], [], 0)[0]:  # until the parent closes its end of this one too
                 for hit in memory.recall("what does the note say about its checksum").hits:
                     assert hit.text == text_of(hit.text.split(" ")[2])
                 recalls += 1
         say(f"recalls {recalls}")
 
-    children = [forked(partial(write, writer)) for writer in range(writers)] + [forked(read)]
+    reader = forked(read)
+    children = [forked(partial(write, writer)) for writer in range(writers)]
     os.close(gate)
     os.close(opener)
     failures = sum(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0 for child in children)
+    os.close(ender)
+    failures += os.waitstatus_to_exitcode(os.waitpid(reader, 0)[1]) != 0
     say(f"failures {failures}")
 
 

@@ -25,7 +25,7 @@ def _own_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def clock() -> FixedClock:
-    from clew.testing import FixedClock  # noqa: PLC0415 - later than the conftest that has its asserts rewritten
+    from clew.testing import FixedClock
 
     return FixedClock()
 

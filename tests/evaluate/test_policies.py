@@ -54,7 +54,7 @@ sentences = st.lists(st.sampled_from(WORDS), min_size=2, max_size=8).map(" ".joi
     dense=st.booleans(),
 )
 def test_the_budget_is_never_exceeded(
-    texts: list[str], question: str, budget: int, hops: int, chunks_per_hop: int, k: int, code: bool, dense: bool
+    *, texts: list[str], question: str, budget: int, hops: int, chunks_per_hop: int, k: int, code: bool, dense: bool
 ) -> None:
     counts = frequencies(dataset_of(texts).passages)
     expander = CodeExpander(counts) if code else ProseExpander(counts)

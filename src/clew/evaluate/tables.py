@@ -29,7 +29,7 @@ from clew.evaluate.measures import (
 )
 from clew.evaluate.report import BASELINE, Hop, Result, Row, Versus
 from clew.evaluate.samples import mean_cost
-from clew.evaluate.statistics import Interval, compare, holm, mean_interval, mean_intervals, require_evidence
+from clew.evaluate.statistics import Interval, compare, holm, mean_interval, mean_intervals, require_evidence, saturation
 
 HEADLINES = {
     "scifact": "nDCG@10",
@@ -87,8 +87,7 @@ def result_of(index: Index, answers: Mapping[str, Answers], terms: Terms) -> Res
     scores = scores_of(index, answers, terms)
     columns = {name: column(values, terms.headline) for name, values in scores.items()}
     _check_judged(dataset, terms, columns)
-    if len(columns) > 1:
-        require_evidence(columns, measure=terms.headline, dataset=dataset.name)
+    doubts = _doubts(dataset, terms, columns)
     versus = against(columns, measure=terms.headline, seed=terms.seed, resamples=terms.resamples) if BASELINE in columns else ()
     p_of = {each.variant: each.p for each in versus}
     rows = [_row(name, values, answers[name], dataset, terms, p=p_of.get(name)) for name, values in scores.items()]
@@ -102,7 +101,7 @@ def result_of(index: Index, answers: Mapping[str, Answers], terms: Terms) -> Res
         categories=counts(next(iter(scores.values()), {}), dataset.queries, terms.headline),
         comparisons=versus,
         hopwise=hops_of(index, answers, level=terms.level),
-        notes=(*dataset.notes, *terms.notes),
+        notes=(*dataset.notes, *terms.notes, *doubts),
         data_hash=dataset.data_hash,
         config_hash=terms.config_hash,
         seed=terms.seed,
@@ -125,6 +124,14 @@ def _check_judged(dataset: Dataset, terms: Terms, columns: Values) -> None:
             f"no question of {dataset.name} can be judged by it at the level {terms.level}",
             f"Its levels are {', '.join(dataset.levels)}; more questions may help.",
         )
+
+
+def _doubts(dataset: Dataset, terms: Terms, columns: Values) -> tuple[str, ...]:
+    """Refuse a set that every system solves; of one that merely tells them not apart, say so."""
+    if all(saturation({name: values}) for name, values in columns.items()):
+        require_evidence(columns, measure=terms.headline, dataset=dataset.name)
+    reason = saturation(columns)
+    return (f"By {terms.headline} this is no evidence: {reason}.",) if reason else ()
 
 
 def _row(name: str, scores: Values, answers: Answers, dataset: Dataset, terms: Terms, *, p: float | None) -> Row:

@@ -18,7 +18,7 @@ CARD = Card(
     licence="Apache-2.0",
     source=(
         "put questions_gold.jsonl (question, repo, gold_files) into a folder, and the projects' sources under its folder sources/ "
-        "or where the option sources points; fetch_sources(folder) of clew.evaluate.datasets brings the pinned source distributions."
+        "or where the option sources points; clew eval fetch swe-qa FOLDER brings the pinned source distributions."
     ),
     folder="swe_qa",
     files=("questions_gold.jsonl", "sources/*"),
@@ -59,9 +59,7 @@ def _sources(root: Path, repo: str) -> Path:
     versions = sorted(root.glob(f"{project}-*")) if root.is_dir() else []
     found = [path for path in named if path.is_dir()] or [path for path in versions if _is_version(path, project)]
     if not found:
-        way_out = (
-            "python -c \"from clew.evaluate.datasets import fetch_sources; fetch_sources('FOLDER')\" brings them; then give sources=FOLDER."
-        )
+        way_out = "clew eval fetch swe-qa FOLDER (in Python: fetch_sources) brings them; then give --option sources=FOLDER."
         raise InputError("sources", str(root), f"holds no {project}/, {project}-<version>/ or {project}-<version>.tar.gz", way_out)
     return found[0]
 

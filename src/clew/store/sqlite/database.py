@@ -74,10 +74,11 @@ class Database:
         self._translating = Translating(self)
         self.backup_made: Path | None = None
         try:
-            with self.translated():
-                self._prepare()
-        except BaseException:
+            self._prepare()  # not `translated`, which would open the file before it is known to be a store
+        except BaseException as error:
             self.close()
+            if isinstance(error, sqlite3.Error):
+                raise self.translation(error) from error
             raise
 
     def _prepare(self) -> None:

@@ -7,20 +7,21 @@ word_index (FTS5 over the view `analysed`), segment and posting (vectors and wor
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from itertools import count
 from pathlib import Path
+from urllib.parse import quote
 
-from clew.errors import NewerSchemaError, NotAStoreError, ReadOnlyError
+from clew.errors import NewerSchemaError, NotAStoreError
 from clew.store.bm25 import TEXT_WEIGHT, TITLE_WEIGHT
 from clew.store.sqlite.backup import copy_to
 from clew.store.sqlite.snapshot import snapshot
 from clew.words import ANALYSER_VERSION
 
 APPLICATION_ID = 0x434C4557  # "CLEW" in ASCII: how `file` and this module recognise a store
-HEADER_BYTES = 105  # the header of a SQLite file and of the table of tables
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -200,24 +201,27 @@ def statements(script: str) -> list[str]:
 
 
 def refuse_foreign(path: Path) -> None:
-    """Raise if a file is something else, by its first page alone: SQLite, on opening, may already change it.
+    """Raise if a file is something else, before it is opened for writing: SQLite may then change it on closing.
 
-    A new store's first page is empty until its tables are committed, so only a page with tables tells.
-    The offsets are those of sqlite.org/fileformat.html.
+    Opened as immutable, the file is read without its journal and without a lock. A new store has no tables
+    there until its first checkpoint, so only a file with tables tells. It must be SQLite that reads: POSIX
+    takes a process all its locks on a file when any descriptor of it is closed, and SQLite sees to that.
     """
     if path.is_dir():
         raise NotAStoreError(f"{path} is a folder. Name a file in it with --store or CLEW_STORE.", path=str(path))
-    try:
-        with path.open("rb") as file:
-            page = file.read(HEADER_BYTES)
-    except (FileNotFoundError, NotADirectoryError):
+    if not path.exists():
         return
-    except OSError as error:
-        raise ReadOnlyError(f"{path} cannot be read ({error.strerror}). Check its permissions.", path=str(path)) from error
-    if page and not page.startswith(b"SQLite format 3\0"):
+    if path.stat().st_size == 1:  # which SQLite takes for none
         raise _foreign(path, "is not")
-    tables = page[100:101] == b"\x05" or page[103:105] > b"\0\0"
-    if tables and int.from_bytes(page[68:72], "big") != APPLICATION_ID:
+    try:
+        with closing(sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro&immutable=1", uri=True)) as look:
+            (application,) = look.execute("PRAGMA application_id").fetchone()
+            (tables,) = look.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorname == "SQLITE_NOTADB":
+            raise _foreign(path, "is not") from error
+        return  # cannot be read, or damaged: opening it says so
+    if tables and application != APPLICATION_ID:
         raise _foreign(path, "is a SQLite file but not")
 
 

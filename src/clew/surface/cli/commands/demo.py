@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
+import sys
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -85,9 +88,18 @@ def _told(session: Session, lexical: str | None) -> dict[str, Any]:
 
 
 def _next(store: str) -> list[str]:
-    place = f"--store {shlex.quote(store)}"
+    place, program = f"--store {shlex.quote(store)}", _program()
     return [
-        f'clew recall "who stands in for Priya?" --explain {place}',
-        f'clew add "Harbour 5.0 will drop the classic pages" --category plan {place}',
-        f"clew list --sort important {place}",
+        f'{program} recall "who stands in for Priya?" --explain {place}',
+        f'{program} add "Harbour 5.0 will drop the classic pages" --category plan {place}',
+        f"{program} list --sort important {place}",
     ]
+
+
+def _program() -> str:
+    """Return what a person types to get this very program: its name where the shell finds it, its path where not."""
+    started = Path(sys.argv[0])
+    found = shutil.which("clew")
+    if started.name != "clew" or (found and Path(found).resolve() == started.resolve()):
+        return "clew"
+    return shlex.quote(os.path.relpath(started))

@@ -19,7 +19,7 @@ WITHOUT_EFFECT = 1
 @click.option("--keep-going", is_flag=True, help="Exit with 0 also when a variant changed no ranking.")
 @common
 def ablate_command(session: Session, *, asked: dict[str, Any], variants: tuple[str, ...], no_usual: bool, keep_going: bool) -> int:
-    """Alter one stage or setting at a time, and show the change.
+    """Alter one stage or setting at a time: what changes?
 
     A variant that changes no ranking is shown as an error and exits with 1. A set on which every system is right is refused.
 

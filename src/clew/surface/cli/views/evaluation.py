@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -28,15 +29,35 @@ def result_page(report: Report) -> Group:
     shown = [rows_for_terminal(result), *rest, timing_table(report.timings)]
     parts: list[RenderableType] = [safe(title, "bold")]
     for table in shown:
-        parts += ["", *_table(table)] if table.rows else []
+        parts += ["", *_table(_narrowed(table))] if table.rows else []
     parts += ["", *(safe(f"note: {note}", DIM) for note in result.notes)] if result.notes else [""]
-    return Group(*parts, _provenance(result))
+    return Group(*parts, *_problems(result), _provenance(result))
+
+
+def _problems(result: Result) -> list[Text]:
+    """Return what could not be run and what had no effect, whole: a narrow cell has no room for a sentence."""
+    found = [(row.system, row.error) for row in result.rows if row.error]
+    found += [(each.variant, each.error) for each in result.ablations if each.error]
+    return [safe(f"error: {name}: {error}", BAD) for name, error in found]
 
 
 def _provenance(result: Result) -> Text:
     versions = ", ".join(f"{name} {version}" for name, version in sorted(result.versions.items()))
     hashes = f"data {result.data_hash[:HASH_CHARACTERS]}, configuration {result.config_hash[:HASH_CHARACTERS]}, seed {result.seed}"
     return safe(f"{hashes}; {versions}", DIM)
+
+
+def _narrowed(table: Shown) -> Shown:
+    """Put a measure that all rows share into the title: a screen has little room."""
+    if "measure" not in table.columns:
+        return table
+    place = table.columns.index("measure")
+    shared = {row[place].text for row in table.rows}
+    if len(shared) > 1:
+        return table
+    columns = table.columns[:place] + table.columns[place + 1 :]
+    rows = tuple(row[:place] + row[place + 1 :] for row in table.rows)
+    return replace(table, title=f"{table.title} by {shared.pop()}", columns=columns, rows=rows, texts=table.texts - 1)
 
 
 def _table(table: Shown) -> Sequence[RenderableType]:
@@ -46,12 +67,13 @@ def _table(table: Shown) -> Sequence[RenderableType]:
     for place, column in enumerate(table.columns[1:], start=1):
         drawn.add_column(clean(column), overflow="fold", justify="left" if place < table.texts else "right")
     for row in table.rows:
-        drawn.add_row(*(_cell(cell) for cell in row))
+        drawn.add_row(safe(row[0].text), *(_cell(cell) for cell in row[1:]))
     return [safe(table.title, "bold"), drawn, *([safe(table.note, DIM)] if table.note else [])]
 
 
 def _cell(cell: Cell) -> Text:
-    text = Text.assemble((clean(cell.text), GOOD if cell.best else BAD if cell.worse else ""), "▼" if cell.worse else "")
+    shown = "error" if cell.text.startswith("error: ") else cell.text
+    text = Text.assemble((clean(shown), GOOD if cell.best else BAD if cell.worse else ""), "▼" if cell.worse else "")
     if cell.detail:
         text.append(f"\n{clean(cell.detail)}", DIM)
     return text

@@ -1,0 +1,113 @@
+"""Policies against each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from clew.errors import InputError
+from clew.evaluate.comparing import Contest, compare_policies, cost_ratios
+from clew.evaluate.plan import Plan, Watch
+from clew.evaluate.policies import Answer, Cost
+from clew.evaluate.report import PolicySample, Report
+from clew.evaluate.report.files import load, write
+from tests.evaluate.sample import beir_folder, dataset_of, questions
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    settings = {"model.embedder": "hashing-64"}
+    return Plan(dataset="beir", path=beir_folder(tmp_path), resamples=200, cache=tmp_path / "cache", settings=settings)
+
+
+@pytest.fixture
+def report(plan: Plan) -> Report:
+    return compare_policies(plan, Contest(), Watch())
+
+
+def test_multi_hop_meets_the_same_budget_and_the_same_k(report: Report) -> None:
+    assert [row.system for row in report.result.rows] == ["bm25", "dense", "single-hop@10", "single-hop@15", "multi-hop@15"]
+    pairs = {(each.baseline, each.measure) for each in report.result.comparisons if each.variant == "multi-hop@15"}
+    headline = report.result.measure
+    assert pairs == {
+        ("bm25", headline),
+        ("single-hop@10", headline),
+        ("single-hop@15", headline),
+        ("single-hop@15", "recall@15"),
+        ("single-hop@15", "all@15"),
+    }
+
+
+def test_every_question_has_single_multi_delta_and_cost(report: Report) -> None:
+    assert len(report.samples) == len(questions())
+    for sample in report.samples:
+        assert isinstance(sample, PolicySample)
+        assert sample.delta.keys() == sample.single.keys() == sample.multi.keys()
+        assert all(sample.delta[name] == sample.multi[name] - sample.single[name] for name in sample.delta)
+        assert sample.cost.keys() == {"single", "multi", "single-hop@10"}
+        assert sample.cost["multi"]["chunks_examined"] <= 15
+        assert sample.cost["single"]["chunks_examined"] <= 15
+        assert sample.cost["single-hop@10"]["chunks_examined"] <= 10
+
+
+def test_the_first_results_of_both_single_hops_are_the_same(report: Report) -> None:
+    rows = {row.system: row for row in report.result.rows}
+    assert rows["single-hop@10"].measures["recall@10"] == rows["single-hop@15"].measures["recall@10"]
+    assert rows["single-hop@15"].measures["recall@15"] >= rows["single-hop@10"].measures["recall@15"]
+
+
+def test_hops_and_ratios_of_cost_are_told(report: Report) -> None:
+    assert [(each.system, each.hop) for each in report.result.hopwise] == [("multi-hop@15", 1), ("multi-hop@15", 2)]
+    ratios = report.result.ratios["multi-hop@15 / single-hop@10"]
+    assert ratios["passes"] > 1
+    assert ratios.keys() == {"embedding_calls", "chunks_examined", "passes", "tokens_returned"}
+
+
+def test_a_comparison_is_written_and_read_back(report: Report, tmp_path: Path) -> None:
+    write(tmp_path / "out", report)
+    again = load(tmp_path / "out")
+    assert again.result.ratios.keys() == report.result.ratios.keys()
+    assert all(isinstance(sample, PolicySample) for sample in again.samples)
+    page = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "multi-hop@15 / single-hop@10" in page
+
+
+def test_one_budget_for_k_and_for_all_makes_one_opponent(plan: Plan) -> None:
+    result = compare_policies(replace(plan, k=15), Contest(expander="code", recipe="lexical", hops=3), Watch()).result
+    assert [row.system for row in result.rows] == ["bm25", "dense", "single-hop@15", "multi-hop@15"]
+    assert any("expanded by code" in note and "lexical" in note for note in result.notes)
+
+
+def test_code_is_expanded_by_its_symbols_and_prose_by_its_names() -> None:
+    assert Contest().expander_of(dataset_of(["x"], name="swe-qa")) == "code"
+    assert Contest().expander_of(dataset_of(["x"], name="2wiki")) == "prose"
+    assert Contest(expander="prose").expander_of(dataset_of(["x"], name="swe-qa")) == "prose"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"policies": ("single-hop",)},
+        {"policies": ("multi-hop", "magic")},
+        {"budget": 0},
+        {"budget": 501},
+        {"hops": 0},
+        {"chunks_per_hop": 0},
+        {"expander": "magic"},
+        {"recipe": "magic"},
+    ],
+)
+def test_what_cannot_be_compared_is_refused(options: dict[str, object]) -> None:
+    with pytest.raises(InputError, match=next(iter(options))):
+        Contest(**options)  # type: ignore[arg-type]
+
+
+def test_a_ratio_to_nothing_is_left_out() -> None:
+    def answers(calls: int) -> dict[str, Answer]:
+        cost = Cost(embedding_calls=calls, chunks_examined=3, passes=1, tokens_returned=9, milliseconds=1.0)
+        return {"q": Answer(ranking=(), hops={}, cost=cost)}
+
+    assert cost_ratios(answers(4), answers(0)) == {"chunks_examined": 1.0, "passes": 1.0, "tokens_returned": 1.0}
+    assert cost_ratios(answers(4), answers(2))["embedding_calls"] == 2.0
