@@ -24,6 +24,7 @@ import clew
 from clew.models.hashing import HashingEmbedder
 
 MODELS = {"hashing-32": 32, "hashing-64": 64}
+MOST_RECALLS = 300  # enough to meet every state of the file; more would only keep the writers waiting for the processor
 
 
 def text_of(key: str) -> str:
@@ -129,7 +130,7 @@ def crowd(path: Path, writers: int, writes: int) -> None:
         begun()
         recalls = 0
         with clew.open(path, embedder=embedder) as memory:
-            while not select.select([over], [], [], 0)[0]:  # until the parent closes its end of this one too
+            while recalls < MOST_RECALLS and not select.select([over], [], [], 0)[0]:  # until the parent closes its end of this one too
                 for hit in memory.recall("what does the note say about its checksum").hits:
                     assert hit.text == text_of(hit.text.split(" ")[2])
                 recalls += 1

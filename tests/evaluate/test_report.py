@@ -373,6 +373,7 @@ def test_ticks_span_their_range_in_equal_steps(low: float, width: float, most: i
     stops = ticks(low, low + width, most=most)
     steps = [b - a for a, b in pairwise(stops)]
     assert 2 <= len(stops) <= most + 2
-    assert stops[0] <= low + 1e-6 * max(1, abs(low))
-    assert stops[-1] >= low + width - 1e-6 * max(1, abs(low) + width)
+    invisible = 1e-6 * max(1, abs(low), width, *steps)  # a millionth of the picture
+    assert stops[0] <= low + invisible
+    assert stops[-1] >= low + width - invisible
     assert max(steps) == pytest.approx(min(steps), rel=1e-3)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
+from inspect import signature
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -28,6 +29,7 @@ from clew.times import Moment
 from clew.types import Edge, Event, EventKind, Filter, Node, NodeId, Outcome, Vectors
 
 MAX_LISTED = 10_000
+FIELDS = tuple(name for name in signature(draft).parameters if name not in ("text", "settings", "now"))
 MAX_ACCESSES = 10**12
 
 
@@ -87,10 +89,9 @@ class Clew:
         return self._draft(memory["text"], {**fields, **{key: value for key, value in memory.items() if key != "text"}})
 
     def _draft(self, text: Any, fields: Mapping[str, Any]) -> Draft:
-        try:
-            return draft(text, **fields, settings=self.settings, now=self._clock())
-        except TypeError as error:  # an unknown field of a mapping, in Python's words
-            raise InputError("memory", sorted(fields), str(error), "See Clew.remember for the fields of a memory.") from error
+        for name in fields:
+            one_of("memory", name, FIELDS)
+        return draft(text, **fields, settings=self.settings, now=self._clock())
 
     # --- recall ---
 

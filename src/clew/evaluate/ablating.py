@@ -27,6 +27,7 @@ from clew.settings import Settings, as_dict
 from clew.settings import load as load_settings
 
 FULL = "clew"
+NO_EFFECT = "changed no ranking"
 SYSTEMS = ("bm25", "dense", FULL)
 WEIGHT_STEP = 0.2
 FEWER, MORE = 0.3, 3  # of the configured candidates, as the recipes fast and thorough
@@ -175,4 +176,4 @@ def _changed(name: str, full: Mapping[str, Sequence[str]], altered: Mapping[str,
     try:
         return require_change(name, full, altered)
     except RefusedError:
-        return f"changed no ranking of {len(full)}: its setting takes no effect here"
+        return NO_EFFECT

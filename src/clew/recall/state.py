@@ -117,8 +117,8 @@ class Recall:
 
     @property
     def nothing_relevant(self) -> bool:
-        """Whether no memory passed: an honest empty answer."""
-        return not self.hits
+        """Whether no memory passed: an honest empty answer. What only the token budget shut out was relevant."""
+        return not self.hits and not any(rejection.stage == "pack" for rejection in self.rejected)
 
     @property
     def filtered_count(self) -> int:
