@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from benchmarks.readme import rendered
 
 README = Path(__file__).parent.parent / "README.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
@@ -30,3 +31,8 @@ def test_a_block_prints_what_its_comments_say(block: str, tmp_path: Path, monkey
 
 def test_there_is_a_block_of_about_fifteen_lines() -> None:
     assert any(10 <= len([line for line in block.splitlines() if line.strip()]) <= 20 for block in BLOCKS)
+
+
+def test_what_is_said_to_be_measured_is_what_the_result_files_hold() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert rendered(text) == text, "run: python -m benchmarks.readme"

@@ -172,5 +172,8 @@ def shown(value: object) -> str:
     >>> shown("a" * 200)[:12]
     "'aaaaaaaaaaa"
     """
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # nested a thousand deep, or a number with more digits than Python spells out
+        text = f"a {type(value).__name__} that cannot be shown"
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}… ({len(text)} characters)"

@@ -146,6 +146,9 @@ class Store(Protocol):
     def embeddings(self, ids: Sequence[NodeId]) -> tuple[Embedding, ...]:
         """Return the vectors of the active model that the nodes have, by node and role."""
 
+    def coverage(self) -> tuple[int, int]:
+        """Return how many nodes have a content vector of the active model, and how many there are; quick, for every recall."""
+
     def unembedded(self, model_id: str, *, limit: int) -> tuple[Node, ...]:
         """Return live nodes without a content vector of this model, or with a stale one, by id."""
 

@@ -15,7 +15,8 @@ from clew.engine import reembedding, transfer
 from clew.engine.request import filter_of, number, one_of, question, whole
 from clew.engine.tracking import AccessTracker
 from clew.engine.vectors import Vectoriser
-from clew.errors import InputError, NotFoundError, ProtectedError
+from clew.errors import InputError, NotFoundError, ProtectedError, StoreError
+from clew.forking import after_fork
 from clew.ids import new_id
 from clew.ingest.commit import Committer
 from clew.ingest.draft import Draft, draft
@@ -45,11 +46,16 @@ class Clew:
         self.settings = settings
         self._clock = clock
         self._owns_store = owns_store
+        self._closed = False
         self._vectors = Vectoriser(embedder, store)
         self._committer = Committer(
             store, embed=self._vectors.passages, model=self._vectors.model, settings=settings, clock=clock, new_id=new_id
         )
         self._tracker = AccessTracker(store, settings.access)
+        self._start_threads()
+        after_fork(self._start_threads)
+
+    def _start_threads(self) -> None:
         self._executor = ThreadPoolExecutor(max_workers=4, thread_name_prefix="clew-words")  # threads start when first used
 
     # --- remember ---
@@ -68,6 +74,8 @@ class Clew:
         Each is a text or a mapping with `text` and the fields of `remember`; `fields` here apply to all.
         A batch that was acknowledged through `progress` survives whatever happens to the next.
         """
+        if isinstance(memories, str | bytes | Mapping) or not isinstance(memories, Iterable):
+            raise InputError("memories", memories, "must be several memories", "Pass a list; for one memory use remember().")
         outcomes: list[Outcome] = []
         batch: list[Draft] = []
         for memory in memories:
@@ -116,6 +124,7 @@ class Clew:
         `where` narrows by space, kind, category, tags, metadata, since, until; `preset` or `weights` say how much
         recency, importance and use count beside relevance; `track=False` leaves no trace of the recall.
         """
+        self._check_open()
         now = self._clock()
         asked = question(
             query,
@@ -271,8 +280,13 @@ class Clew:
         """Give back space and merge indexes."""
         self.store.compact()
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError("This Clew is closed. Open it again with clew.open(path).")
+
     def close(self) -> None:
         """Write what is waiting and release the files; closing again is fine."""
+        self._closed = True
         self._tracker.close()
         self._executor.shutdown(wait=True)
         if self._owns_store:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -73,6 +72,8 @@ def filter_of(
     where: Mapping[str, Any] | Filter | None, *, settings: Settings, now: datetime, as_of: Moment | None, known_at: Moment | None
 ) -> Filter:
     """Return the filter that a mapping such as {"category": "fact", "since": "2026-01-01"} means."""
+    if where is not None and not isinstance(where, Mapping | Filter):
+        raise InputError("where", where, "must be a mapping or a Filter", 'Write it as {"category": "fact"}.')
     chosen = replace(where, now=now) if isinstance(where, Filter) else _from_mapping(dict(where or {}), settings, now)
     return replace(
         chosen,
@@ -131,7 +132,7 @@ def whole(field: str, value: object, least: int, most: int) -> int:
 
 def number(field: str, value: object, least: float, most: float) -> float:
     """Return a finite number within limits."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or not least <= value <= most:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:  # never true of NaN
         raise InputError(field, value, f"must be a number from {least:g} to {most:g}", f"Leave {field} out for the default.")
     return float(value)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from clew.errors import ClewError
+from clew.forking import after_fork
 from clew.ports import Store
 from clew.settings import AccessSettings
 from clew.types import NodeId
@@ -18,11 +19,16 @@ class AccessTracker:
     def __init__(self, store: Store, settings: AccessSettings) -> None:
         self._store = store
         self._settings = settings
+        self._closing = False
+        self.failure: str | None = None
+        self._begin()
+        after_fork(self._begin)
+
+    def _begin(self) -> None:
+        """Start with nothing to write; in a forked child too, where what was waiting is the parent's to write."""
         self._condition = threading.Condition()
         self._waiting: dict[NodeId, datetime] = {}
         self._writer: threading.Thread | None = None
-        self._closing = False
-        self.failure: str | None = None
 
     def record(self, ids: Sequence[NodeId], at: datetime) -> None:
         """Take note that these were returned; the same one twice in a batch is one access."""

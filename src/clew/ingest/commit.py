@@ -20,7 +20,19 @@ from clew.ingest.substance import unsubstantial
 from clew.ports import Clock, ModelInfo, Store
 from clew.settings import Settings
 from clew.types import Event, EventKind, Match, Node, NodeId, Outcome, OutcomeKind, Vectors
-from clew.words import content_hash, keywords
+from clew.words import content_hash, keywords, sentence_list
+
+COMPARED = ("title", "category", "trigger", "importance", "tags", "metadata", "source")
+# What a draft holds where its writer said nothing: no reason for a note.
+USUAL: Mapping[str, object] = {
+    "title": "",
+    "category": "observation",
+    "trigger": "",
+    "importance": 0.5,
+    "tags": (),
+    "metadata": {},
+    "source": "",
+}
 
 Embed: TypeAlias = Callable[[Sequence[str]], tuple[Vectors | None, tuple[str, ...]]]
 """Gives one vector per text, or None without a model, and notes that every outcome must carry."""
@@ -178,6 +190,12 @@ def _reinforced(draft: Draft, outcome: Outcome, kind: EventKind, pending: Pendin
     told = {"cosine": outcome.value, "text": draft.text} if kind == EventKind.REINFORCE_NEAR else {}
     pending.note(Event(node=str(outcome.canonical_id), kind=kind, at=now, detail={**told, **_whence(draft)}))
     pending.claim(draft, str(outcome.canonical_id))
+    kept = pending.node(str(outcome.canonical_id))
+    ignored = [name for name in COMPARED if kept is not None and getattr(draft, name) not in (getattr(kept, name), USUAL.get(name))]
+    if ignored:
+        outcome = replace(
+            outcome, notes=(*outcome.notes, f"The memory keeps its own {sentence_list(ignored)}; what was offered was not taken over.")
+        )
     return outcome
 
 

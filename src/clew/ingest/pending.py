@@ -59,6 +59,10 @@ class Pending:
         for (_, key), id in self._claims.items():
             self._store.claim(id, key)
 
+    def node(self, id: NodeId) -> Node | None:
+        """Return a node that is stored or about to be."""
+        return self._stored(id)
+
     def by_key(self, offered: Draft) -> Node | None:
         """Return the node that was written under the draft's idempotency key."""
         if offered.idempotency_key is None:
@@ -84,7 +88,7 @@ class Pending:
         least = near_threshold(offered, self._settings)
         for limit in (PROBED, self._settings.near_neighbours):
             nearest = self._nearest(offered, vector, at, limit)
-            if found := self._accepted([match for match in nearest if match.score >= least], offered):
+            if found := self._accepted([match for match in nearest if match.score >= least], offered, at):
                 return found
             if len(nearest) < limit or nearest[-1].score < least:  # no further one can reach the threshold
                 return None
@@ -96,11 +100,16 @@ class Pending:
         cosines = (np.stack(list(ours.values())) @ vector).tolist() if ours else []
         return ranked([*self._store.dense(vector, where, limit=limit), *map(Match, ours, cosines)])[:limit]
 
-    def _accepted(self, near: list[Match], offered: Draft) -> Match | None:
-        if not near or not self._settings.near_guard:
-            return near[0] if near else None
-        nodes = {**self._store.get([match.id for match in near]), **self._nodes}
-        return next((match for match in near if match.id in nodes and not differ(nodes[match.id].text, offered.text)), None)
+    def _accepted(self, near: list[Match], offered: Draft, at: datetime) -> Match | None:
+        """Return the nearest that can be true at the same time and, with the guard on, differs in nothing that vectors hardly see."""
+        nodes = {**self._store.get([match.id for match in near]), **self._nodes} if near else {}
+        for match in near:
+            node = nodes.get(match.id)
+            if node is None or not overlap(node, offered, at=at):
+                continue
+            if not (self._settings.near_guard and differ(node.text, offered.text)):
+                return match
+        return None
 
     def _stored(self, id: NodeId | None) -> Node | None:
         return self._nodes.get(id) or self._store.get([id]).get(id) if id else None

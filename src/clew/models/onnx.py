@@ -88,6 +88,7 @@ class _Loaded:
 
 
 def _session(path: Path, name: str) -> Any:
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read once, at import: official builds report to their maker otherwise
     import onnxruntime  # type: ignore[import-untyped]  # noqa: PLC0415 - 0.3 s and 40 MB that a lexical recall does not need
 
     onnxruntime.set_default_logger_severity(QUIET)

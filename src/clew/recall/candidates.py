@@ -36,6 +36,7 @@ class Candidates:
         found: dict[str, Ranking] = {}
         if vector is not None:
             found[DENSE] = self.store.dense(vector, recall.question.where, limit=self.limit)
+            recall = replace(recall, notes=recall.notes + _uncovered(*self.store.coverage()))
         if words is not None:
             found[SPARSE] = words.result()
         return self._with(recall, found)
@@ -74,6 +75,11 @@ class Candidates:
         far = [Match(match.id, cosines[match.id]) for match in words if cosines.get(match.id, least) < least]
         near = tuple(match for match in words if cosines.get(match.id, least) >= least)
         return near, [_rejection(match, "min_similarity", least) for match in far], ()
+
+
+def _uncovered(vectors: int, nodes: int) -> tuple[str, ...]:
+    missing = nodes - vectors
+    return (f"{missing} of {nodes} memories have no vector and are found by words only: run clew reembed.",) if missing > 0 else ()
 
 
 def _rejection(match: Match, reason: str, limit: float) -> Rejection:

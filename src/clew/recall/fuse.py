@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from clew.recall.state import DENSE, SPARSE, Hit, Place, Recall
 from clew.types import NodeId, Ranking
 
 Places = dict[NodeId, dict[str, Place]]
+
+
+def shared(weights: Mapping[str, float], channels: Iterable[str]) -> dict[str, float]:
+    """Return the weights of the channels that answered, adding up to 1; alike where all of them are 0.
+
+    >>> shared({"dense": 1.0, "sparse": 0.0}, ["sparse"])
+    {'sparse': 1.0}
+    """
+    present = {name: weights[name] for name in channels}
+    total = sum(present.values())
+    return {name: weight / total if total > 0 else 1 / len(present) for name, weight in present.items()}
 
 
 def rrf(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], k: float) -> Places:
@@ -22,11 +33,11 @@ def rrf(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], k: flo
     >>> round(relevance(places["b"]), 4), round(relevance(places["a"]), 4)
     (0.9887, 0.7)
     """
-    total = sum(weights[name] for name in channels) or 1.0
+    shares = shared(weights, channels)
     places: Places = {}
     for name in sorted(channels):  # fixed order: float sums must not depend on dict order
         for rank, match in enumerate(channels[name], start=1):
-            share = Place(rank=rank, score=match.score, normalised=(k + 1) / (k + rank), weight=weights[name] / total)
+            share = Place(rank=rank, score=match.score, normalised=(k + 1) / (k + rank), weight=shares[name])
             places.setdefault(match.id, {})[name] = share
     return places
 
@@ -43,12 +54,12 @@ def convex(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], low
     >>> round(relevance(places["a"]), 9), round(relevance(places["b"]), 9)
     (0.6, 0.7)
     """
-    total = sum(weights[name] for name in channels) or 1.0
+    shares = shared(weights, channels)
     places: Places = {}
     for name in sorted(channels):
         low, high = lows[name], max((match.score for match in channels[name]), default=0.0)
         for rank, match in enumerate(channels[name], start=1):
-            share = Place(rank=rank, score=match.score, normalised=_between(match.score, low, high), weight=weights[name] / total)
+            share = Place(rank=rank, score=match.score, normalised=_between(match.score, low, high), weight=shares[name])
             places.setdefault(match.id, {})[name] = share
     return places
 

@@ -107,7 +107,7 @@ class Recall:
     question: Question
     id: str = ""
     terms: tuple[str, ...] = ()
-    vector: Vectors | None = None
+    vector: Vectors | None = field(default=None, repr=False)
     channels: Mapping[str, Ranking] = field(default_factory=dict)
     lows: Mapping[str, float] = field(default_factory=dict)
     hits: tuple[Hit, ...] = ()

@@ -267,6 +267,12 @@ class MemoryStore:
                 if node in set(ids) and state.model is not None and model == state.model.id
             )
 
+    def coverage(self) -> tuple[int, int]:
+        """Return how many nodes have a content vector of the active model, and how many there are."""
+        with self._reading() as state:
+            model = state.model.id if state.model else None
+            return sum((model, Role.CONTENT, key) in state.vectors for key in state.rows), len(state.rows)
+
     def unembedded(self, model_id: str, *, limit: int) -> tuple[Node, ...]:
         """Return live nodes without a content vector of this model, or with a stale one, by id."""
         with self._reading() as state:
@@ -329,7 +335,7 @@ def _live(node: Node) -> bool:
 
 
 def _due(last: datetime | None, at: datetime, min_interval_seconds: float) -> bool:
-    return last is None or (at - last).total_seconds() >= min_interval_seconds
+    return last is None or abs((at - last).total_seconds()) >= min_interval_seconds  # on either side: a clock may go back
 
 
 def _counts(names: Iterable[str]) -> dict[str, int]:

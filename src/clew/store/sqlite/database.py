@@ -14,10 +14,12 @@ from types import TracebackType
 from urllib.parse import quote
 
 from clew.errors import ClewError, CorruptStoreError, NotAStoreError, ReadOnlyError, StoreBusyError, StoreError, StoreFullError
+from clew.forking import after_fork
 from clew.store.sqlite.schema import MIGRATIONS, check, migrate, refuse_foreign
 from clew.words import terms
 
 PAGE_CACHE_KIB = 64 * 1024
+IMPATIENT_MILLISECONDS = 100
 CHECKPOINT_PAGES = 4000  # 16 MiB of journal: a single add writes about 20 pages, and a checkpoint costs it 5 ms
 OPENING_ATTEMPTS = 200  # switching a new file to WAL ignores the busy timeout; processes that open it together retry
 OPENING_PAUSE_SECONDS = 0.02
@@ -72,6 +74,8 @@ class Database:
         self._writing = threading.RLock()
         self._closed = False
         self._translating = Translating(self)
+        self._inherited: list[object] = []
+        after_fork(self._forked)
         self.backup_made: Path | None = None
         try:
             self._prepare()  # not `translated`, which would open the file before it is known to be a store
@@ -80,6 +84,12 @@ class Database:
             if isinstance(error, sqlite3.Error):
                 raise self.translation(error) from error
             raise
+
+    def _forked(self) -> None:
+        """Begin anew in a forked child: SQLite forbids a parent's connections there, closing them included, so they are only kept."""
+        self._inherited += [self._connections, self._local]
+        self._local, self._connections = threading.local(), {}
+        self._lock, self._writing = threading.Lock(), threading.RLock()
 
     def _prepare(self) -> None:
         refuse_foreign(self.path)
@@ -155,6 +165,17 @@ class Database:
             connection.execute(f"PRAGMA synchronous = {self._synchronous}")
             connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
             connection.execute("PRAGMA secure_delete = ON")  # forgotten bytes are overwritten, not left in free pages
+
+    @contextmanager
+    def impatient(self) -> Iterator[None]:
+        """Wait only briefly for another process's lock, for writes that nobody waits for."""
+        with self.translated() as connection:
+            connection.execute(f"PRAGMA busy_timeout = {IMPATIENT_MILLISECONDS}")
+        try:
+            yield
+        finally:
+            with self.translated() as connection:
+                connection.execute(f"PRAGMA busy_timeout = {round(self._busy_timeout_seconds * 1000)}")
 
     @property
     def in_transaction(self) -> bool:

@@ -15,6 +15,7 @@ from itertools import accumulate
 
 import numpy as np
 
+from clew.forking import after_fork
 from clew.store.sqlite import segments, sparse
 from clew.store.sqlite.columns import passing
 from clew.store.sqlite.database import Database
@@ -33,8 +34,12 @@ class WordSearch:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._lock = threading.RLock()
+        self._renew_lock()
+        after_fork(self._renew_lock)
         self._shared: WordIndex | None = None
+
+    def _renew_lock(self) -> None:
+        self._lock = threading.RLock()
 
     def search(self, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
         """Return the `limit` best nodes by BM25."""

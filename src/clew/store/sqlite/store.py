@@ -250,14 +250,14 @@ class SqliteStore:
     def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
         """Count one access for each node not counted within the interval; return how many were."""
         now = micros(at)
-        before = now - round(min_interval_seconds * 1_000_000)
-        with self._writing() as connection:
+        interval = round(min_interval_seconds * 1_000_000)
+        with self._database.impatient(), self._writing() as connection:
             counted = 0
             for id, number in self._numbers(connection, ids).items():
                 cursor = connection.execute(
                     "INSERT INTO access VALUES (?, 1, ?) ON CONFLICT (nid) DO UPDATE SET count = count + 1, last_at = excluded.last_at "
-                    "WHERE access.last_at <= ?",
-                    (number, now, before),
+                    "WHERE abs(excluded.last_at - access.last_at) >= ?",  # on either side: a clock may go back
+                    (number, now, interval),
                 )
                 if cursor.rowcount:
                     counted += 1
@@ -329,6 +329,12 @@ class SqliteStore:
             Embedding(node=node, role=Role(role), text_hash=text_hash, vector=np.frombuffer(vector, "<f2").astype(np.float32))
             for node, role, text_hash, vector in rows
         )
+
+    def coverage(self) -> tuple[int, int]:
+        """Return how many nodes have a content vector of the active model, and how many there are; quick, for every recall."""
+        with self._reading() as connection:
+            (nodes,) = connection.execute("SELECT coalesce(sum(nodes), 0) FROM space").fetchone()
+            return self._dense.count(), nodes
 
     def unembedded(self, model_id: str, *, limit: int) -> tuple[Node, ...]:
         """Return live nodes without a content vector of this model, or with a stale one, by id."""

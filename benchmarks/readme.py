@@ -1,0 +1,95 @@
+"""Writes what was measured into the README, from the files under results; `--check` only says whether it is in step."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+RESULTS = ROOT / "benchmarks" / "results"
+BEGIN, END = "<!-- measured -->\n", "<!-- /measured -->\n"
+SYSTEMS = ("bm25", "dense", "rrf", "clew")
+SIZE = 100_000
+PEERS = ("clew", "chromadb", "lancedb", "lancedb-ivf", "sqlite-vec", "qdrant", "txtai")
+
+
+def quality() -> list[str]:
+    """Return the table of every public set: the default configuration beside its baselines, losers included."""
+    head = [
+        "Retrieval, default configuration, offline, no LLM (percent; *p* against BM25 by the randomisation test). Made by `clew eval run`;",
+        "intervals, categories and cost are in [benchmarks/results/eval](benchmarks/results/eval).",
+        "",
+        "| set | measure | questions | BM25 | dense | RRF | **Clew** | p |",
+        "|---|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    files = sorted((RESULTS / "eval").glob("*/result.json"))
+    return head + [_set(json.loads(path.read_text(encoding="utf-8"))) for path in files]
+
+
+def _set(result: dict[str, Any]) -> str:
+    rows = {row["system"]: row for row in result["rows"]}
+    values = [rows[name]["measures"][result["measure"]] for name in SYSTEMS]
+    shown = [f"**{100 * value:.1f}**" if value == max(values) else f"{100 * value:.1f}" for value in values]
+    p = rows["clew"]["p_vs_bm25"]
+    told = "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
+    name = f"{result['dataset']}, {result['level']}, {result['part']}"
+    return f"| {name} | {result['measure']} | {result['questions']} | {' | '.join(shown)} | {told} |"
+
+
+def speed() -> list[str]:
+    """Return the table of one run beside the peers."""
+    path = RESULTS / f"speed-{SIZE}.json"
+    if not path.exists():
+        return []
+    run = json.loads(path.read_text(encoding="utf-8"))
+    lines = [
+        "",
+        f"Speed at {SIZE:,} memories of 384 numbers, one run on a shared machine with {run['machine']['cores']} cores, milliseconds",
+        "p50 / p95, wall clock. [benchmarks/results/speed.md](benchmarks/results/speed.md) has CPU time, ratios, disk, memory and how",
+        "each peer was set up.",
+        "",
+        "| | hybrid top 10 | dense top 10 | recall@10 | with a 1 % filter | add + commit | flushes an add |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    return lines + [_peer(name, run["peers"][name]["measures"]) for name in PEERS if name in run["peers"]]
+
+
+def _peer(name: str, measures: dict[str, Any]) -> str:
+    cells = [_pair(measures, "hybrid"), _pair(measures, "dense"), _value(measures, "dense_recall", 3), _pair(measures, "filtered")]
+    cells += [_pair(measures, "add"), _value(measures, "syncs_per_add", 1)]
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def _pair(measures: dict[str, Any], name: str) -> str:
+    found = measures.get(name)
+    return f"{found['p50_ms']:.1f} / {found['p95_ms']:.1f}" if found and "p50_ms" in found else "–"
+
+
+def _value(measures: dict[str, Any], name: str, digits: int) -> str:
+    found = measures.get(name)
+    return f"{found['value']:.{digits}f}" if found and "value" in found else "–"
+
+
+def rendered(readme: str) -> str:
+    """Return the README with what was measured in its place."""
+    before, _, rest = readme.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return before + BEGIN + "\n".join([*quality(), *speed()]) + "\n" + END + after
+
+
+def main() -> int:
+    """Write the README, or with --check say whether it is in step."""
+    now = README.read_text(encoding="utf-8")
+    fresh = rendered(now)
+    if "--check" in sys.argv:
+        print("in step" if now == fresh else "README.md is not in step with benchmarks/results: run python -m benchmarks.readme")
+        return int(now != fresh)
+    README.write_text(fresh, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,162 @@
+"""What a reviewer broke once, and must not break again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import clew
+from clew.errors import InputError, StoreError
+from clew.testing import FixedClock
+
+HASHING: dict[str, Any] = {"model.embedder": "hashing"}
+NO_MODEL: dict[str, Any] = {"model.embedder": "none"}
+CONTRADICTIONS = [
+    ("The retry limit is three attempts.", "The retry limit is five attempts."),
+    ("The cache is switched on in production.", "The cache is switched off in production."),
+    ("Run the migration before restarting the workers.", "Run the migration after restarting the workers."),
+    ("The flags are enabled for all users.", "The flags are disabled for all users."),
+    ("The standup meeting is on monday.", "The standup meeting is on tuesday."),
+    ("Since May Alice reports to Bob.", "Since May Bob reports to Alice."),
+    ("The latency increased after the release.", "The latency decreased after the release."),
+    ("The submit button is on the left side.", "The submit button is on the right side."),
+]
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(("said", "contradicted"), CONTRADICTIONS)
+def test_a_contradiction_is_never_taken_for_a_near_duplicate(said: str, contradicted: str, real_model: Path) -> None:
+    with clew.open(":memory:") as memory:
+        memory.remember(said)
+        assert memory.remember(contradicted).outcome == "inserted"
+
+
+@pytest.mark.model
+def test_the_same_in_other_words_still_is_one(real_model: Path) -> None:
+    with clew.open(":memory:") as memory:
+        memory.remember("Anna prefers meetings in the morning.")
+        assert memory.remember("Anna prefers to have her meetings in the morning.").outcome == "near_duplicate"
+
+
+def test_a_duplicate_says_which_offered_fields_were_not_taken_over() -> None:
+    with clew.open(":memory:", **HASHING) as memory:
+        memory.remember("The staging server is called Halcyon.", category="fact")
+        outcome = memory.remember("The staging server is called Halcyon.", category="note", importance=1.0, tags=["infra"])
+        assert outcome.notes == ("The memory keeps its own category, importance and tags; what was offered was not taken over.",)
+        assert memory.remember("The staging server is called Halcyon.").notes == ()
+
+
+def test_counting_accesses_does_not_wait_for_another_process(tmp_path: Path) -> None:
+    path = tmp_path / "m.clew"
+    with clew.open(path, **HASHING) as memory:
+        memory.remember("The staging server is called Halcyon.")
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        memory.recall("staging")
+        assert "locked" in str(memory.stats()["tracking_failure"])  # it gave up at once, and says so
+        other.execute("ROLLBACK")
+        other.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
+def test_a_forked_child_remembers_and_recalls(tmp_path: Path) -> None:
+    script = """
+import os, sys, warnings, clew
+warnings.simplefilter("ignore")
+memory = clew.open(sys.argv[1], **{"model.embedder": "hashing"})
+memory.remember("The staging server is called Halcyon.")
+memory.recall("staging")
+child = os.fork()
+memory.remember("Written by the " + ("parent" if child else "child") + " process.")
+found = memory.recall("Halcyon staging server").hits[0].text
+memory.close()
+if not child:
+    os._exit(0 if "Halcyon" in found else 1)
+status = os.waitpid(child, 0)[1]
+with clew.open(sys.argv[1], **{"model.embedder": "hashing"}) as memory:
+    assert memory.stats()["nodes"] == 3 and memory.verify() == ()
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "m.clew")], timeout=60, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.returncode != -signal.SIGKILL
+
+
+def test_a_clock_that_went_back_does_not_end_the_counting() -> None:
+    clock = FixedClock()
+    with clew.open(":memory:", clock=clock, **HASHING) as memory:
+        id = memory.remember("The staging server is called Halcyon.").id
+        clock.advance(days=30_000)
+        memory.recall("staging")
+        memory.stats()
+        clock.advance(days=-29_000)
+        memory.recall("staging")
+        memory.stats()
+        node = memory.get(str(id))
+        assert node is not None
+        assert node.accesses == 2
+
+
+def test_a_recall_says_how_many_memories_it_could_not_compare(tmp_path: Path) -> None:
+    path = tmp_path / "m.clew"
+    with clew.open(path, **NO_MODEL) as memory:
+        memory.remember("The staging server is called Halcyon.")
+    with clew.open(path, **HASHING) as memory:
+        memory.remember("The production server is called Meridian.")
+        assert "1 of 2 memories have no vector and are found by words only: run clew reembed." in memory.recall("server").notes
+        memory.reembed()
+        assert memory.recall("server").notes == ()
+
+
+def test_weights_of_absent_channels_do_not_silence_the_others() -> None:
+    with clew.open(":memory:", **NO_MODEL, recall={"convex_dense_weight": 1.0}) as memory:
+        memory.remember("The staging server is called Halcyon.")
+        memory.remember("Lunch is at noon on most of the days.")
+        assert memory.recall("staging server").hits[0].components["semantic"].value == 1.0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda memory: memory.remember("The staging server is called Halcyon.", importance=10**400),
+        lambda memory: memory.remember("The staging server is called Halcyon.", metadata={"a": 10**5000}),
+        lambda memory: memory.remember("The staging server is called Halcyon.", importanse=1),
+        lambda memory: memory.recall("staging", weights={"semantic": 10**400}),
+        lambda memory: memory.recall("staging", where=5),
+        lambda memory: memory.recall("staging", where="zoo"),
+        lambda memory: memory.remember_many("one text"),
+        lambda memory: memory.remember_many(None),
+    ],
+)
+def test_what_cannot_be_used_is_an_input_error(call: Any) -> None:
+    with clew.open(":memory:", **HASHING) as memory, pytest.raises(InputError):
+        call(memory)
+
+
+def test_a_closed_clew_says_so() -> None:
+    memory = clew.open(":memory:", **HASHING)
+    memory.close()
+    with pytest.raises(StoreError, match="closed"):
+        memory.recall("staging")
+
+
+def test_an_answer_prints_without_its_vector() -> None:
+    with clew.open(":memory:", **HASHING) as memory:
+        memory.remember("The staging server is called Halcyon.")
+        assert "vector" not in repr(memory.recall("staging"))
+
+
+@pytest.mark.model
+def test_the_runtime_of_the_model_reports_to_nobody(tmp_path: Path, real_model: Path) -> None:
+    script = "import clew\nwith clew.open(':memory:') as m: m.remember('The staging server is called Halcyon.'); m.recall('staging')"
+    environ = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "CLEW_MODELS": str(real_model.parent), "HOME": str(tmp_path)}
+    environ.pop("ORT_DISABLE_TELEMETRY", None)
+    subprocess.run([sys.executable, "-c", script], env=environ, timeout=120, check=True)
+    assert [path for path in tmp_path.rglob("*") if "microsoft" in path.name.lower()] == []
