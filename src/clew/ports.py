@@ -128,6 +128,9 @@ class Store(Protocol):
     def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
         """Count one access for each node not counted within the interval; return how many were."""
 
+    def reject(self, counts: Mapping[str, int]) -> None:
+        """Add to how many texts each rule has rejected; `stats` tells the sums as `rejected`."""
+
     def link(self, edges: Sequence[Edge]) -> None:
         """Add edges; an edge with the same source, target and kind is replaced."""
 

@@ -122,7 +122,7 @@ def test_rejections_are_outcomes_in_their_place_and_are_counted(bench: Bench) ->
     assert outcomes[3].value == 5000
     assert outcomes[3].limit == 4000
     assert bench.size() == 1
-    assert bench.committer.counts() == {"chatter": 2, "empty": 1, "few_telling_words": 1, "too_long": 1}
+    assert bench.store.stats()["rejected"] == {"chatter": 2, "empty": 1, "few_telling_words": 1, "too_long": 1}
 
 
 def test_a_title_gives_substance_to_a_bare_number(bench: Bench) -> None:

@@ -243,9 +243,9 @@ class Clew:
     # --- care ---
 
     def stats(self) -> dict[str, Any]:
-        """Return counts and sizes, what was rejected in this process by rule, and whether accesses could be counted."""
+        """Return counts and sizes, what was rejected by rule, and whether accesses could be counted."""
         self._tracker.flush()
-        return {**self.store.stats(), "rejected": dict(self._committer.counts()), "tracking_failure": self._tracker.failure}
+        return {**self.store.stats(), "tracking_failure": self._tracker.failure}
 
     def reembed(self, embedder: Embedder | None = None, *, progress: Progress = silent) -> reembedding.Reembedded:
         """Give every memory a vector of the configured model, or of another; resumes after an interruption."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeAlias
@@ -66,8 +64,6 @@ class Committer:
         self._settings = settings
         self._clock = clock
         self._new_id = new_id
-        self._rejections: Counter[str] = Counter()
-        self._lock = threading.Lock()
 
     def commit(self, drafts: Sequence[Draft]) -> list[Outcome]:
         """Return what became of each draft, in order; when it returns, everything is durable.
@@ -77,36 +73,28 @@ class Committer:
         size = self._settings.memory.batch_size
         return [outcome for start in range(0, len(drafts), size) for outcome in self._commit_chunk(drafts[start : start + size])]
 
-    def counts(self) -> Mapping[str, int]:
-        """Return how many texts each rule rejected since this process began."""
-        with self._lock:
-            return dict(sorted(self._rejections.items()))
-
     def _commit_chunk(self, drafts: Sequence[Draft]) -> list[Outcome]:
         judged = [self._judged(draft) for draft in drafts]
         ready = self._prepared([each for each in judged if isinstance(each, Draft)])
-        with self._store.transaction() if any(isinstance(each, Draft) for each in judged) else nullcontext():
+        rejected = Counter(str(each.rule) for each in judged if isinstance(each, Outcome))
+        with self._store.transaction():
             if ready.vectors:
                 self._agree_on_model()
             pending = Pending(self._store, self._settings.duplicates)
             outcomes = [self._settled(each, ready, pending) if isinstance(each, Draft) else each for each in judged]
             pending.write()
+            if rejected:
+                self._store.reject(rejected)
         return outcomes
 
     def _judged(self, draft: Draft) -> Draft | Outcome:
-        """Return the draft with its text in order, or its rejection, counted."""
+        """Return the draft with its text in order, or its rejection."""
         text = cleaned(draft.text, limits=self._settings.memory)
-        if isinstance(text, str):
-            clean = replace(draft, text=text)
-            # The title counts: "Matt's phone" makes a bare number worth keeping.
-            rejection = unsubstantial(embedding_text(clean), settings=self._settings.substance)
-            if rejection is None:
-                return clean
-        else:
-            rejection = text
-        with self._lock:
-            self._rejections[str(rejection.rule)] += 1
-        return rejection
+        if not isinstance(text, str):
+            return text
+        clean = replace(draft, text=text)
+        # The title counts: "Matt's phone" makes a bare number worth keeping.
+        return unsubstantial(embedding_text(clean), settings=self._settings.substance) or clean
 
     def _prepared(self, drafts: Sequence[Draft]) -> _Ready:
         """Embed in one batch, before the write lock is taken, the texts that are not there already."""

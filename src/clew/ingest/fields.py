@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 from clew.errors import InputError
@@ -26,9 +28,13 @@ def one_of(field: str, value: object, known: Sequence[str], *, way_out: str) -> 
 
 def share(field: str, value: object) -> float:
     """Return a number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:  # never true of NaN
+    try:
+        number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    except OverflowError:  # a whole number beyond all floats
+        number = math.inf
+    if not 0 <= number <= 1:  # never true of NaN
         raise InputError(field, value, "must be a number from 0 to 1", "Use 0.5 for the usual, 1 for what must not be missed.")
-    return float(value)
+    return number
 
 
 def line(field: str, value: object, *, limit: int, empty: bool = False) -> str:

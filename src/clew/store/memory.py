@@ -74,6 +74,7 @@ class _State:
     edges: dict[tuple[NodeId, NodeId, str], Edge] = field(default_factory=dict)
     touched: dict[NodeId, datetime] = field(default_factory=dict)
     claims: dict[tuple[str, str], NodeId] = field(default_factory=dict)
+    rejections: dict[str, int] = field(default_factory=dict)
     model: ModelInfo | None = None
 
     def copy(self) -> _State:
@@ -84,6 +85,7 @@ class _State:
             self.edges.copy(),
             self.touched.copy(),
             self.claims.copy(),
+            self.rejections,
             self.model,
         )
 
@@ -227,6 +229,11 @@ class MemoryStore:
                 state.events.append(Event(node=key, kind=EventKind.ACCESS, at=at))
             return len(due)
 
+    def reject(self, counts: Mapping[str, int]) -> None:
+        """Add to how many texts each rule has rejected."""
+        with self._writing() as state:
+            state.rejections = dict(sorted((Counter(state.rejections) + Counter(counts)).items()))
+
     def link(self, edges: Sequence[Edge]) -> None:
         """Add edges; one with the same source, target and kind is replaced."""
         with self._writing() as state:
@@ -297,6 +304,7 @@ class MemoryStore:
                 "by_category": _counts(node.category for node in nodes),
                 "by_space": _counts(node.space for node in nodes),
                 "events": len(state.events),
+                "rejected": dict(state.rejections),
                 "edges": len(state.edges),
                 "vectors": sum(model == (state.model and state.model.id) for model, _, _ in state.vectors),
                 "unembedded": len(_unembedded(state, state.model.id if state.model else "")),

@@ -94,6 +94,8 @@ CREATE TABLE access (
 );
 CREATE INDEX access_by_count ON access (count);
 
+CREATE TABLE rejection (rule TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+
 CREATE TABLE edge (
     source INTEGER NOT NULL REFERENCES node (nid) ON DELETE CASCADE,
     target INTEGER NOT NULL REFERENCES node (nid) ON DELETE CASCADE,

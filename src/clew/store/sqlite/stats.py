@@ -34,6 +34,7 @@ def statistics(connection: sqlite3.Connection, path: Path) -> dict[str, Any]:
         "by_space": _groups(connection, "SELECT name, nodes FROM space ORDER BY name"),
         "events": _one(connection, "SELECT count(*) FROM event"),
         "by_event": _groups(connection, "SELECT kind, count(*) FROM event GROUP BY kind ORDER BY kind"),
+        "rejected": _groups(connection, "SELECT rule, count FROM rejection ORDER BY rule"),
         "edges": _one(connection, "SELECT count(*) FROM edge"),
         "vectors": _one(connection, "SELECT count(*) FROM embedding WHERE model = (SELECT value FROM meta WHERE key = 'model')"),
         "unembedded": _one(connection, UNEMBEDDED),

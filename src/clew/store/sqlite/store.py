@@ -264,6 +264,13 @@ class SqliteStore:
                     connection.execute("INSERT INTO event (node, kind, at, detail) VALUES (?, 'ACCESS', ?, '{}')", (id, now))
             return counted
 
+    def reject(self, counts: Mapping[str, int]) -> None:
+        """Add to how many texts each rule has rejected; `stats` tells the sums as `rejected`."""
+        with self._writing() as connection:
+            connection.executemany(
+                "INSERT INTO rejection VALUES (?, ?) ON CONFLICT (rule) DO UPDATE SET count = count + excluded.count", counts.items()
+            )
+
     def link(self, edges: Sequence[Edge]) -> None:
         """Add edges; an edge with the same source, target and kind is replaced."""
         with self._writing() as connection:
