@@ -119,6 +119,7 @@ def test_wrong_values_of_recall_are_input_errors(filled: Cli, options: tuple[str
     ],
 )
 def test_wrong_fields_of_a_memory_are_input_errors_and_nothing_is_stored(cli: Cli, options: tuple[str, str]) -> None:
+    cli("init")
     message = check_error(cli, "add", TEXTS[0], *options, code=2, kind="input.invalid")
     assert len(message) < 400
     assert cli.json("list", code=1) == {"memories": []}
@@ -170,10 +171,10 @@ def test_a_newer_schema_is_refused(filled: Cli) -> None:
     assert "newer" in check_error(filled, "recall", "staging", code=3, kind="store.newer_schema")
 
 
-def test_a_place_that_cannot_be_written_is_said(cli: Cli, tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_said(filled: Cli, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("a regular file, not a folder")
-    check_error(cli, "add", TEXTS[0], "--store", str(tmp_path / "file" / "x.clew"), code=3, kind="store.read_only")
-    result = cli.json("export", str(tmp_path / "file" / "x.jsonl"), code=3)
+    check_error(filled, "add", TEXTS[0], "--store", str(tmp_path / "file" / "x.clew"), code=3, kind="store.read_only")
+    result = filled.json("export", str(tmp_path / "file" / "x.jsonl"), code=3)
     assert result["error"]["code"] == "system"
 
 

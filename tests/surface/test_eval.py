@@ -14,7 +14,7 @@ import pytest
 
 from tests.evaluate.sample import beir_folder, documents, questions
 from tests.surface.conftest import Cli, Process
-from tests.surface.test_process import imported_by
+from tests.surface.test_process import imported_by, in_terminal
 
 CONTRACT = {"dataset", "part", "questions", "rows", "data_hash", "config_hash", "seed", "versions"}
 ROW = {"system", "measures", "ci", "p_vs_bm25", "by_category", "cost"}
@@ -31,7 +31,9 @@ def test_a_run_prints_a_table_with_every_row(cli: Cli, options: tuple[str, ...])
     for word in ("bm25", "dense", "rrf", "clew", "nDCG@10", "p vs bm25", "Comparisons", "Cost of a question", "Timings"):
         assert word in shown
     assert f"{len(questions())} questions" in shown
-    assert all(len(line) <= 80 for line in shown.splitlines())
+    on_screen = in_terminal("eval", "run", *options, NO_COLOR="1")[1].decode()
+    assert "Cost of a question" in on_screen
+    assert all(len(line) <= 80 for line in on_screen.splitlines())
 
 
 def test_the_json_of_a_run_keeps_the_contract_and_is_the_same_twice(cli: Cli, options: tuple[str, ...]) -> None:
@@ -162,7 +164,7 @@ def test_the_sets_are_listed_with_what_is_here(cli: Cli, tmp_path: Path) -> None
     assert all(each["licence"] and each["source"] and each["parts"] for each in listed.values())
     assert cli.json("eval", "datasets")["datasets"][0]["here"] is None
     shown = cli("eval", "datasets", "--path", str(tmp_path / "data")).stdout
-    assert "here: locomo, 1 files" in shown
+    assert "here: locomo, 1 file" in shown
     assert "not here: beir_scifact" in shown
     assert cli.json("eval", "datasets", "--path", "/nowhere", code=2)["error"]["field"] == "path"
 

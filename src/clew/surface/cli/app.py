@@ -38,6 +38,29 @@ COMMANDS = {
 }
 
 
+# What others call it.
+ALIASES = {
+    "remember": "add",
+    "store": "add",
+    "save": "add",
+    "insert": "add",
+    "search": "recall",
+    "query": "recall",
+    "ask": "recall",
+    "find": "recall",
+    "get": "show",
+    "ls": "list",
+    "rm": "forget",
+    "delete": "forget",
+    "remove": "forget",
+    "import": "load",
+    "restore": "load",
+    "dump": "export",
+    "check": "doctor",
+    "settings": "config",
+}
+
+
 class App(click.Group):
     """A group whose commands are imported when they are asked for."""
 
@@ -54,11 +77,16 @@ class App(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that the arguments name; an unknown one is answered with the nearest."""
+        if args[0] == "help":
+            args = [*args[1:], "--help"]
         name = args[0]
+        if name == "--help":
+            click.echo(ctx.get_help())
+            ctx.exit()
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             import difflib  # noqa: PLC0415 - only the way to an error needs it
 
-            near = difflib.get_close_matches(name, COMMANDS, n=1)
+            near = [ALIASES[name]] if name in ALIASES else difflib.get_close_matches(name, COMMANDS, n=1)
             hint = f"Did you mean {near[0]!r}?" if near else "See: clew --help"
             raise click.UsageError(f"No such command {name!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)

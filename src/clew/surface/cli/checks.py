@@ -18,12 +18,14 @@ from typing import Any, Literal
 from clew import __version__
 from clew.errors import ClewError
 from clew.models import home, library
+from clew.models import load as load_model
 from clew.settings import Loaded
 from clew.surface.cli.session import Session
 from clew.surface.cli.text import counted, size
 
 Status = Literal["ok", "warning", "problem"]
 
+WITHOUT_MODEL: dict[str, Any] = {"model.embedder": "none"}  # a store can be looked at without loading one
 SCARCE_BYTES = 500_000_000  # below this a store of 100k memories may not fit any more
 SERVERS = ("ollama", "openai")  # adapters that send texts to a server
 NO_ROOM_BYTES = 20_000_000  # below this not even a journal is safe
@@ -52,12 +54,18 @@ def examine(session: Session) -> list[Check]:
     except ClewError as error:
         return [*checks, Check("settings", "problem", error.message, "Mend the place named, then run clew doctor again.")]
     path = Path(session.store).expanduser() if session.store else loaded.settings.store.file
-    checks.append(Check("settings", "ok", str(loaded.file) if loaded.file else "the defaults; no file"))
+    checks.append(_settings(loaded))
     return [*checks, *_store(session, path), *_model(loaded), _network(loaded), _disk(path)]
 
 
 def _python() -> Check:
     return Check("clew", "ok", f"{__version__} on Python {platform.python_version()}, {sys.platform}")
+
+
+def _settings(loaded: Loaded) -> Check:
+    file = str(loaded.file) if loaded.file else "the defaults; no file"
+    named = sorted({source.removeprefix("env:") for source in loaded.sources.values() if source.startswith("env:")})
+    return Check("settings", "ok", f"{file}; overridden by the environment: {', '.join(named)}" if named else file)
 
 
 def _sqlite() -> Check:
@@ -85,7 +93,7 @@ def _store(session: Session, path: Path) -> Iterator[Check]:
         yield Check("store", "ok", f"{path} is not there yet; the first clew add makes it")
         return
     try:
-        with session.clew(**{"model.embedder": "none"}) as clew:
+        with session.clew(**WITHOUT_MODEL) as clew:
             stats = clew.stats()
             yield Check("store", "ok", f"{path}: {counted(stats['nodes'], 'memory')}, schema {stats['schema']}, {size(stats['bytes'])}")
             if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
@@ -107,11 +115,28 @@ def _soundness(verify: Callable[[], Any], stats: dict[str, Any]) -> Iterator[Che
 
 
 def _vectors(session: Session, stats: dict[str, Any]) -> Check:
-    if stats["unembedded"] and session.settings().settings.model.embedder != "none":
+    chosen, kept = session.settings().settings.model.embedder, stats["model"]
+    configured = _model_id(chosen)
+    if kept and configured and configured != kept:
+        name = kept.partition("@")[0]  # most models are configured under it
+        stay = f"CLEW_MODEL__EMBEDDER={name}" if _model_id(name) == kept else f"name {kept} in CLEW_MODEL__EMBEDDER"
+        detail = f"the store is on {kept}, and {configured} is configured: what needs a vector is refused"
+        return Check("vectors", "problem", detail, f"Move the store with: clew reembed; or stay with its model: {stay}")
+    if stats["unembedded"] and chosen != "none":
         return Check(
             "vectors", "warning", f"{counted(stats['unembedded'], 'memory')} without a vector, found by words only", "clew reembed"
         )
-    return Check("vectors", "ok", f"{counted(stats['vectors'], 'vector')} of {stats['model'] or 'no model yet'}")
+    return Check("vectors", "ok", f"{counted(stats['vectors'], 'vector')} of {kept or 'no model yet'}")
+
+
+def _model_id(spec: str) -> str | None:
+    """Return the id under which a store keeps the vectors of a model, or None where that cannot be known."""
+    try:
+        embedder = load_model(spec, auto_pull=False)
+        known = None if embedder is None else embedder.id
+    except ClewError:
+        known = None  # `_model` tells
+    return known
 
 
 def _model(loaded: Loaded) -> Iterator[Check]:

@@ -14,7 +14,7 @@ from clew.surface import payload
 from clew.surface.cli.options import stdin_lines
 from clew.surface.cli.progress import Meter
 from clew.surface.cli.session import Session
-from clew.surface.cli.text import clean
+from clew.surface.cli.text import clean, counted
 from clew.surface.cli.views.outcomes import outcome_line
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ WHAT = "remembering"
 def add_many(session: Session, fields: Mapping[str, Any], *, jsonl: bool) -> int:
     """Offer every line of stdin that is not blank; return 1 if any was refused."""
     entries: list[Entry] = []
-    lines = ((number, _read(number, line, jsonl=jsonl)) for number, line in enumerate(stdin_lines(), start=1) if line.strip())
-    with session.clew() as clew, Meter(quiet=session.as_json) as meter:
+    lines = ((number, _read(number, line, fields, jsonl=jsonl)) for number, line in enumerate(stdin_lines(), start=1) if line.strip())
+    with session.clew(create=True) as clew, Meter(quiet=session.as_json) as meter:
         meter(WHAT, 0, None)
         for batch in _batches(lines, clew.settings.memory.batch_size):
             fresh = list(_offered(clew, batch, fields))
@@ -42,7 +42,7 @@ def add_many(session: Session, fields: Mapping[str, Any], *, jsonl: bool) -> int
     return 1 if any(entry["outcome"] == "rejected" for entry in entries) else 0
 
 
-def _read(number: int, line: str, *, jsonl: bool) -> str | Mapping[str, Any] | InputError:
+def _read(number: int, line: str, fields: Mapping[str, Any], *, jsonl: bool) -> str | Mapping[str, Any] | InputError:
     if not jsonl:
         return line
     try:
@@ -51,7 +51,33 @@ def _read(number: int, line: str, *, jsonl: bool) -> str | Mapping[str, Any] | I
         return InputError(f"line {number}", line, f"is not JSON ({error})", 'Write each line as {"text": "…"}.')
     if not isinstance(value, dict) or "text" not in value:
         return InputError(f"line {number}", line, "is not an object with a text", 'Write each line as {"text": "…"}.')
-    return value
+    try:
+        return _named(value, fields)
+    except InputError as error:
+        return error
+
+
+def _named(given: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a line's fields under the names of the engine, its tags beside those of the options.
+
+    >>> _named({"text": "…", "tag": "b", "key": "k1"}, {"tags": ("a",)})
+    {'text': '…', 'idempotency_key': 'k1', 'tags': ['a', 'b']}
+    """
+    memory = {name: value for name, value in given.items() if name not in ("tag", "tags", "key")}
+    if "key" in given:
+        if given.get("idempotency_key", given["key"]) != given["key"]:
+            raise InputError("key", given["key"], "differs from idempotency_key", "Give one of the two: they are the same field.")
+        memory["idempotency_key"] = given["key"]
+    tags = [tag for name in ("tags", "tag") if name in given for tag in _listed(name, given[name])]
+    return {**memory, "tags": [*fields.get("tags", ()), *tags]} if tags else memory
+
+
+def _listed(name: str, value: object) -> list[Any]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list):
+        return value
+    raise InputError(name, value, "must be a text or a list of texts", f'Write "{name}": ["one", "two"].')
 
 
 def _batches(lines: Iterator[Numbered], length: int) -> Iterator[list[Numbered]]:
@@ -98,4 +124,4 @@ def _finish(session: Session, entries: Sequence[Entry]) -> None:
         session.note(note)
     document = payload.outcomes(entries)
     counts = ", ".join(f"{count:,} {kind}" for kind, count in document["counts"].items())
-    session.answer(document, lambda: click.echo(f"{len(entries):,} lines: {counts}", err=True))
+    session.answer(document, lambda: click.echo(f"{counted(len(entries), 'line')}: {counts}", err=True))

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from clew.errors import InputError
+from clew.surface.cli.values import categories as known_categories
 
 STDIN = "-"
 
@@ -19,7 +20,14 @@ def filters(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that narrow what is seen, and pass them on together as `where`."""
 
     @click.option("--space", metavar="NAME", help="Look in this space only. [the setting store.space]")
-    @click.option("--category", "categories", metavar="NAME", multiple=True, help="Only this category; repeat for several.")
+    @click.option(
+        "--category",
+        "categories",
+        metavar="NAME",
+        multiple=True,
+        shell_complete=known_categories,
+        help="Only this category; repeat for several.",
+    )
     @click.option("--tag", "tags", metavar="NAME", multiple=True, help="Only with this tag; repeat to ask for all of several.")
     @click.option("--metadata", metavar="KEY=VALUE", multiple=True, help="Only with this metadata; repeatable.")
     @click.option("--since", metavar="DATE", help="Only what became true then or later, such as 2026-03-01.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from time import monotonic
 from types import TracebackType
@@ -47,7 +48,7 @@ class Meter:
             self.finish()
             self._what, self._began = what, monotonic()
         self._done = done
-        if sys.stderr.isatty() and monotonic() - self._began >= PATIENCE_SECONDS[self._unit]:
+        if sys.stderr.isatty() and not os.environ.get("NO_COLOR") and monotonic() - self._began >= PATIENCE_SECONDS[self._unit]:
             self._draw(done, total)
         if total is not None and done >= total:
             self.finish()

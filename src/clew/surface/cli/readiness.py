@@ -16,7 +16,7 @@ def make_model_ready(session: Session) -> str | None:
     options = session.settings().settings.model
     with Meter(unit="bytes", quiet=session.as_json) as meter:
         try:
-            embedder = load(options.embedder, auto_pull=options.auto_pull, progress=meter, announce=session.note)
+            embedder = load(options.embedder, auto_pull=options.auto_pull, progress=meter, announce=session.announce)
             if embedder is None:
                 return NO_MODEL
             embedder.embed(["ready"], role=EmbedRole.QUERY)

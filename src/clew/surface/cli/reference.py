@@ -24,8 +24,9 @@ Exit codes, the same for every command:
 | 3 | the store or the model cannot do it; `verify` and `doctor` found a problem |
 | 130 | interrupted |
 
-Answers go to stdout; notes, progress and errors go to stderr. With `--json` stdout holds one JSON document ([json.md](json.md)),
-also for an error. Bars are drawn on a terminal only; `NO_COLOR` is respected. `CLEW_DEBUG=1` adds the traceback of a bug.
+Answers go to stdout; notes, progress and errors go to stderr. Lines are broken on a terminal only.
+With `--json` stdout holds one JSON document ([json.md](json.md)), also for an error. Bars are drawn on a terminal only;
+with `NO_COLOR` there are neither bars nor colours. `CLEW_DEBUG=1` adds the traceback of a bug.
 `--store`, `--config` and `--json` may also stand before the command.
 """
 SHARED = frozenset({"--store", "--config", "--json", "--help"})

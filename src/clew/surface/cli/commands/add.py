@@ -10,11 +10,12 @@ from clew.errors import InputError
 from clew.surface.cli.options import STDIN, pairs
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import clean
+from clew.surface.cli.values import categories
 
 
 @click.command("add")
 @click.argument("text")
-@click.option("--category", metavar="NAME", help="Such as fact, decision, preference, procedure. [observation]")
+@click.option("--category", metavar="NAME", shell_complete=categories, help="Such as fact, decision, preference, procedure. [observation]")
 @click.option("--trigger", metavar="NAME", help="What caused it, such as problem-solution or feedback.")
 @click.option("--importance", type=float, metavar="0–1", help="How much it matters. [0.5]")
 @click.option("--title", metavar="TEXT", help="A short name; it counts in recall.")
@@ -33,7 +34,7 @@ from clew.surface.cli.text import clean
     default="reinforce",
     help="What to do with what is there already. [reinforce]",
 )
-@click.option("--jsonl", is_flag=True, help="With -: each line is a JSON object with `text` and the fields above.")
+@click.option("--jsonl", is_flag=True, help="With -: each line is a JSON object as said above.")
 @common
 def add_command(session: Session, text: str, *, jsonl: bool, tags: tuple[str, ...], metadata: tuple[str, ...], **options: Any) -> int:
     """Remember TEXT, or with - each line of stdin.
@@ -44,6 +45,10 @@ def add_command(session: Session, text: str, *, jsonl: bool, tags: tuple[str, ..
       clew add "Deploys go through Jenkins job ship-it" --category fact --tag ci
       cat notes.txt | clew add - --space work
       clew add - --jsonl < memories.jsonl
+
+    A line of --jsonl must have text, and may have category, trigger, importance, title, space, tags (or tag), metadata, valid_from,
+    valid_to, source, keywords, stability, idempotency_key (or key), near and on_duplicate. A field of the line takes the place of the
+    option; tags of both are united. Any other field is refused, that line only.
     """  # noqa: D301 - click's own mark for a paragraph that keeps its lines
     fields: dict[str, Any] = {**options, "tags": tags, "metadata": pairs(metadata)}
     given = {name: value for name, value in fields.items() if value not in (None, (), {})}
@@ -60,7 +65,7 @@ def _add_one(session: Session, text: str, fields: dict[str, Any]) -> int:
     from clew.surface import payload  # noqa: PLC0415 - each start pays for what it uses
     from clew.surface.cli.views.outcomes import outcome_line  # noqa: PLC0415
 
-    with session.clew() as clew:
+    with session.clew(create=True) as clew:
         entry = payload.outcome(clew.remember(text, **fields))
     for note in entry.get("notes", ()):
         session.note(note)

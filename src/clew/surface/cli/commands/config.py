@@ -8,13 +8,14 @@ import click
 
 from clew.errors import InputError
 from clew.surface.cli.session import Session, common
+from clew.surface.cli.values import setting_keys
 
 if TYPE_CHECKING:
     from clew.settings import Row
 
 
 @click.command("config")
-@click.argument("key", required=False)
+@click.argument("key", required=False, shell_complete=setting_keys)
 @click.option("--template", is_flag=True, help="Print a settings file to start from.")
 @common
 def config_command(session: Session, key: str | None, *, template: bool) -> None:
@@ -53,17 +54,17 @@ def _chosen(rows: tuple[Row, ...], key: str | None) -> list[Row]:
 def _show(file: str | None, rows: list[Row], *, in_detail: bool) -> None:
     from rich.table import Table  # noqa: PLC0415 - loads rich
 
-    from clew.surface.cli.views.screen import DIM, KEY, WARN, safe, show  # noqa: PLC0415
+    from clew.surface.cli.views.screen import DIM, KEY, WARN, safe, show, whole_words  # noqa: PLC0415
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style=DIM)
     table.add_column("setting", style=KEY, no_wrap=True)
-    table.add_column("value", overflow="fold")
-    table.add_column("from", overflow="fold")
+    table.add_column("from")
+    table.add_column("value")
     for row in rows:
-        table.add_row(row.key, safe(_value(row.value)), safe(row.source, DIM if row.source == "default" else WARN))
+        table.add_row(row.key, safe(row.source, DIM if row.source == "default" else WARN), safe(_value(row.value)))
         if in_detail:
-            table.add_row("", safe(f"{row.description} Takes {row.allowed}; default {_value(row.default)}.", DIM))
-    show(safe(f"file: {file or 'none (~/.config/clew/config.yaml would be read)'}", DIM), table)
+            table.add_row("", "", safe(f"{row.description} Takes {row.allowed}; default {_value(row.default)}.", DIM))
+    show(safe(f"file: {file or 'none (~/.config/clew/config.yaml would be read)'}", DIM, whole=True), whole_words(table))
 
 
 def _value(value: Any) -> str:

@@ -23,8 +23,9 @@ NAME = "demo.clew"
 def demo_command(session: Session) -> None:
     """See memories stored, recalled and explained.
 
-    Some 60 memories of a small team's agent, and six questions that show why each answer came. The store is made in
-    a temporary folder, or at --store PATH if nothing is there yet, and is left to play with.
+    Some 60 memories of a small team's agent, and six questions (one of them asked in two ways, so seven recalls) that
+    show why each answer came. The store is made in a temporary folder, or at --store PATH if nothing is there yet, and
+    is left to play with.
     """
     from clew.surface.cli.readiness import make_model_ready  # noqa: PLC0415 - each start pays for what it uses
 
@@ -59,7 +60,7 @@ def _told(session: Session, lexical: str | None) -> dict[str, Any]:
             show(page)
 
     now = datetime.now(UTC)
-    with session.clew() as clew:
+    with session.clew(create=True) as clew:
         tour = Tour(clew, now)
         tell(view.opening(str(session.store), lexical))
         entries, seconds = tour.store()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from clew.surface.cli.session import Session, common
+from clew.surface.cli.text import counted
 
 FAILED = 3
 
@@ -25,7 +28,7 @@ def doctor_command(session: Session) -> int:
     def people() -> None:
         from rich.table import Table  # noqa: PLC0415 - loads rich
 
-        from clew.surface.cli.views.screen import BAD, DIM, GOOD, KEY, WARN, safe, show  # noqa: PLC0415
+        from clew.surface.cli.views.screen import BAD, DIM, GOOD, KEY, WARN, safe, show, whole_words  # noqa: PLC0415
 
         styles = {"ok": GOOD, "warning": WARN, "problem": BAD}
         table = Table.grid(padding=(0, 2))
@@ -33,7 +36,22 @@ def doctor_command(session: Session) -> int:
             table.add_row(safe(check.status, styles[check.status]), safe(check.name, KEY), safe(check.detail))
             if check.way_out:
                 table.add_row("", "", safe(f"→ {check.way_out}", styles[check.status]))
-        show(table, safe("All is well." if healthy else "There are problems; the arrows say what helps.", DIM))
+        show(whole_words(table), safe(_verdict([check.status for check in checks]), DIM))
 
     session.answer(document, people)
     return 0 if healthy else FAILED
+
+
+def _verdict(statuses: Sequence[str]) -> str:
+    """Return the last line.
+
+    >>> _verdict(["ok", "ok"]), _verdict(["ok", "warning"])
+    ('All is well.', 'Works, with 1 warning.')
+    >>> _verdict(["warning", "problem"])
+    'There is 1 problem; the arrow says what helps.'
+    """
+    if problems := statuses.count("problem"):
+        found = counted(problems, "problem")
+        return f"There is {found}; the arrow says what helps." if problems == 1 else f"There are {found}; the arrows say what helps."
+    warnings = statuses.count("warning")
+    return f"Works, with {counted(warnings, 'warning')}." if warnings else "All is well."

@@ -109,7 +109,7 @@ def watched(session: Session) -> Iterator[Watch]:
 
     with Meter(unit="items", quiet=session.as_json) as meter, Meter(unit="bytes", quiet=session.as_json) as download:
         try:
-            yield Watch(progress=meter, download=download, announce=session.note)
+            yield Watch(progress=meter, download=download, announce=session.announce)
         except KeyboardInterrupt:
             meter.finish()
             session.note("Interrupted. What was embedded and answered is kept: the same command goes on from here.")

@@ -16,14 +16,14 @@ from clew.surface.cli.text import clean
 def init_command(session: Session, *, no_model: bool) -> None:
     """Make the store and fetch the embedding model.
 
-    Not needed: every command makes the store it names, and the first that wants vectors fetches the model.
+    Not needed: clew add makes the store it names, and the first command that wants vectors fetches the model.
     """
     from clew.surface.cli.readiness import make_model_ready  # noqa: PLC0415 - each start pays for what it uses
 
     settings = session.settings().settings
     path = Path(session.store).expanduser() if session.store else settings.store.file
     created = not path.exists()
-    with session.clew():
+    with session.clew(create=True):
         pass
     reason = "The model was not asked for (--no-model)." if no_model else make_model_ready(session)
     document = {

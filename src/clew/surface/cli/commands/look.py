@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from clew.errors import NotFoundError
 from clew.surface.cli.options import filters
 from clew.surface.cli.session import Session, common
+from clew.surface.cli.text import counted
 
+if TYPE_CHECKING:
+    from clew.engine import Clew
+
+COUNTED = 1000  # memories that are counted to say how many there are; reading so many is quick
 EMPTY = {
     "recent": "No memory here yet. Add one with: clew add TEXT",
     "important": "No memory of importance {important_min:g} or more (lists.important_min).",
-    "popular": "No memory was recalled {popular_min} times or more (lists.popular_min).",
+    "popular": "No memory was recalled {times} or more (lists.popular_min).",
 }
 
 
@@ -29,6 +34,7 @@ def list_command(session: Session, *, sort: str, limit: int, where: dict[str, An
     with session.clew() as clew:
         nodes = getattr(clew, sort)(limit, where=where)
         limits = clew.settings.lists
+        total = None if session.as_json or len(nodes) < limit else _total(clew, sort, len(nodes), where)
 
     def people() -> None:
         from clew.surface.cli.views.memories import memory_list  # noqa: PLC0415 - loads rich
@@ -36,11 +42,26 @@ def list_command(session: Session, *, sort: str, limit: int, where: dict[str, An
 
         if nodes:
             show(memory_list(nodes, _now()))
+            if total:
+                click.echo(f"{len(nodes):,} of {total}; --limit N for more", err=True)
         else:
-            click.echo(EMPTY[sort].format(**vars(limits)) if not where else "No memory passes these filters.")
+            click.echo(
+                EMPTY[sort].format(**vars(limits), times=counted(limits.popular_min, "time"))
+                if not where
+                else "No memory passes these filters."
+            )
 
     session.answer(payload.memories(nodes), people)
     return 0 if nodes else 1
+
+
+def _total(clew: Clew, sort: str, seen: int, where: dict[str, Any]) -> str | None:
+    """Return how many there are in all, or None when all were seen; many are not counted to the last."""
+    from clew.engine.clew import MAX_LISTED  # noqa: PLC0415 - loaded already where a store is open
+
+    asked = min(max(COUNTED, seen + 1), MAX_LISTED)
+    found = len(getattr(clew, sort)(asked, where=where))
+    return None if found <= seen else f"{found:,}" if found < asked else f"{found:,} or more"
 
 
 @click.command("show")

@@ -37,7 +37,7 @@ def list_models_command(session: Session) -> None:
 def _show(known: tuple[Listed, ...], configured: str) -> None:
     from rich.table import Table  # noqa: PLC0415 - loads rich
 
-    from clew.surface.cli.views.screen import DIM, GOOD, KEY, WARN, safe, show  # noqa: PLC0415
+    from clew.surface.cli.views.screen import DIM, GOOD, KEY, WARN, safe, show, whole_words  # noqa: PLC0415
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style=DIM)
     for title in ("model", "dimension", "size", "licence", "here"):
@@ -46,7 +46,7 @@ def _show(known: tuple[Listed, ...], configured: str) -> None:
         card = listed.card
         here = safe(listed.path, GOOD) if listed.path else safe(f"no: clew models pull {card.name}", WARN)
         table.add_row(safe(card.name, KEY), str(card.dimension), size(card.size), safe(card.licence), here)
-    show(table, safe(f"configured: {configured}", DIM))
+    show(whole_words(table), safe(f"configured: {configured}", DIM))
 
 
 @models_command.command("pull")
@@ -54,11 +54,19 @@ def _show(known: tuple[Listed, ...], configured: str) -> None:
 @common
 def pull_model_command(session: Session, name: str) -> None:
     """Fetch the model NAME, checked by its pinned hashes."""
-    from clew.models.library import pull  # noqa: PLC0415 - each start pays for what it uses
+    from clew.errors import ModelMissingError  # noqa: PLC0415 - each start pays for what it uses
+    from clew.models.home import OFFLINE_VARIABLE, offline  # noqa: PLC0415
+    from clew.models.library import pull  # noqa: PLC0415
     from clew.surface.cli.progress import Meter  # noqa: PLC0415
 
-    with Meter(unit="bytes", quiet=session.as_json) as meter:
-        path = pull(name, progress=meter, announce=session.note)
+    try:
+        with Meter(unit="bytes", quiet=session.as_json) as meter:
+            path = pull(name, progress=meter, announce=session.announce)
+    except ModelMissingError as error:
+        if not offline():
+            raise
+        way_out = f"Unset {OFFLINE_VARIABLE} and pull again, or bring its files and install them with `clew models add FILE…`."
+        raise ModelMissingError(f"{name} cannot be pulled: {OFFLINE_VARIABLE} forbids the network. {way_out}", model=name) from error
     session.answer({"name": name, "path": str(path)}, lambda: click.echo(clean(f"{name} is in {path}")))
 
 

@@ -8,6 +8,7 @@ import click
 
 from clew.surface.cli.options import argument_or_stdin, filters, weights
 from clew.surface.cli.session import Session, common
+from clew.surface.cli.values import presets, recipes
 
 if TYPE_CHECKING:
     from clew.recall.state import Recall
@@ -16,8 +17,12 @@ if TYPE_CHECKING:
 @click.command("recall")
 @click.argument("query")
 @click.option("-k", "k", type=int, metavar="N", help="At most so many hits. [10]")
-@click.option("--recipe", metavar="NAME", help="The stages to run: fast, balanced, thorough, lexical or dense. [balanced]")
-@click.option("--preset", metavar="NAME", help="What counts: semantic, balanced, recent, important or popular. [semantic]")
+@click.option(
+    "--recipe", metavar="NAME", shell_complete=recipes, help="The stages to run: fast, balanced, thorough, lexical or dense. [balanced]"
+)
+@click.option(
+    "--preset", metavar="NAME", shell_complete=presets, help="What counts: semantic, balanced, recent, important or popular. [semantic]"
+)
 @click.option("--weights", metavar="NAME=NUMBER,…", help="Your own: of semantic, recency, importance, access.")
 @filters
 @click.option("--as-of", metavar="DATE", help="What was true then.")

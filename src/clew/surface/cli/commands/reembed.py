@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from clew.surface.cli.session import Session, common
@@ -18,7 +20,7 @@ def reembed_command(session: Session, *, spec: str | None) -> None:
     """
     from clew.surface.cli.progress import Meter  # noqa: PLC0415 - each start pays for what it uses
 
-    chosen = {} if spec is None else {"model.embedder": spec}
+    chosen: dict[str, Any] = {} if spec is None else {"model.embedder": spec}
     with session.clew(**chosen) as clew, Meter(quiet=session.as_json) as meter:
         done = clew.reembed(progress=meter)
     configured = session.settings().settings.model.embedder

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
@@ -59,14 +60,21 @@ def _replacing(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name only when it is whole."""
     if path.exists() and not force:
         raise InputError("path", str(path), "exists already", "Name another file, or replace it with --force.")
+    if not path.parent.exists():
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {path.parent}; make it first", str(path))
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         with partial.open("wb") as file:
             yield file
             os.fsync(file.fileno())
         partial.replace(path)
+    except OSError as error:
+        if error.filename != str(partial):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error  # the temporary name means nothing to anybody
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
 
 
 @click.command("load")
@@ -77,7 +85,7 @@ def load_command(session: Session, path: str) -> None:
 
     - reads an export from stdin. What is there already stays as it is, so it can run twice.
     """
-    with session.clew() as clew, Meter(quiet=session.as_json) as meter, _lines(session, path) as lines:
+    with session.clew(create=True) as clew, Meter(quiet=session.as_json) as meter, _lines(session, path) as lines:
         done = clew.load(_metered(lines, meter))
     for note in done.notes:
         session.note(note)

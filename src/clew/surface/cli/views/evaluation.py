@@ -14,7 +14,7 @@ from clew.evaluate.datasets import Card, Presence
 from clew.evaluate.report import Cell, Report, Result, rows_for_terminal, tables
 from clew.evaluate.report import Table as Shown
 from clew.evaluate.report.tables import timing_table
-from clew.surface.cli.text import clean
+from clew.surface.cli.text import clean, counted
 from clew.surface.cli.views.screen import BAD, DIM, GOOD, KEY, WARN, safe
 
 WIDEST_NAME = 24  # of a system, before its name is folded
@@ -93,7 +93,7 @@ def sets_page(found: Sequence[tuple[Card, Presence | None]]) -> Group:
 
 def _presence(card: Card, there: Presence) -> Padding:
     if there.complete:
-        line = safe(f"here: {card.folder}, {len(there.present):,} files", GOOD)
+        line = safe(f"here: {card.folder}, {counted(len(there.present), 'file')}", GOOD)
     elif there.present:
         line = safe(f"incomplete: {card.folder} holds no {', '.join(there.missing)}", WARN)
     else:

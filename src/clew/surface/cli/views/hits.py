@@ -23,7 +23,7 @@ def answer_page(answer: Recall, now: datetime, *, explain: bool = False) -> Grou
     table = Table.grid(padding=(0, 1))
     table.add_column(justify="right", style=DIM, no_wrap=True)
     table.add_column(style=SCORE, no_wrap=True)
-    table.add_column(ratio=1)
+    table.add_column(overflow="fold")
     for rank, hit in enumerate(answer.hits, start=1):
         parts = [] if hit.node is None else [headline(hit.node), about(hit.node, now, importance=False)]
         table.add_row(str(rank), f"{hit.score:.3f}", Group(*parts, *([reasons(hit)] if explain else [])))

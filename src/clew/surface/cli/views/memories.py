@@ -10,8 +10,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from clew.surface.cli.text import clean, one_line
-from clew.surface.cli.views.screen import DIM, KEY, ago, facts
+from clew.surface.cli.text import clean, counted, one_line
+from clew.surface.cli.views.screen import DIM, KEY, ago, facts, whole_words
 from clew.times import iso
 from clew.types import Event, Node
 
@@ -58,7 +58,7 @@ def memory_page(node: Node, now: datetime) -> Group:
                 ("tags", ", ".join(node.tags)),
                 ("metadata", ", ".join(f"{key}={value}" for key, value in node.metadata.items())),
                 ("keywords", ", ".join(node.keywords)),
-                ("recalled", f"{node.accesses} times" if node.accesses else "not yet"),
+                ("recalled", counted(node.accesses, "time") if node.accesses else "not yet"),
                 ("state", ", ".join(name for name in ("protected", "archived") if getattr(node, name))),
             ]
         ),
@@ -78,4 +78,4 @@ def history_page(events: Sequence[Event], now: datetime) -> Table:
         table.add_row(
             Text(iso(event.at)[:19] + "Z", style=DIM), Text(ago(event.at, now), style=DIM), Text(str(event.kind), style=KEY), detail
         )
-    return table
+    return whole_words(table)

@@ -1,23 +1,37 @@
-"""The page that people's output is drawn on: colours on a terminal only, 80 columns in a pipe, no markup ever."""
+"""The page that people's output is drawn on: colours on a terminal only, no line broken in a pipe, no markup ever."""
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from datetime import datetime
 from typing import Any
 
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
 from clew.surface.cli.text import clean
 
 DIM, KEY, SCORE, GOOD, WARN, BAD = "dim", "cyan", "bold cyan", "green", "yellow", "red"
+UNBROKEN = 100_000  # columns in a pipe: who reads it wants a memory on a line, and a terminal to break it
+HEADING_WIDTH = 80
+_PADDING = re.compile(r"(?:\x1b\[[0-9;]*m| )+$")
 
 
 def console() -> Console:
     """Return a console on stdout; text is never read as markup, so a memory cannot style or link anything."""
-    return Console(markup=False, highlight=False, emoji=False)
+    plain = bool(os.environ.get("NO_COLOR"))  # rich would still embolden and dim
+    return Console(
+        markup=False,
+        highlight=False,
+        emoji=False,
+        width=None if sys.stdout.isatty() else UNBROKEN,
+        color_system=None if plain else "auto",
+    )
 
 
 def show(*lines: Any) -> None:
@@ -25,14 +39,34 @@ def show(*lines: Any) -> None:
     page = console()
     with page.capture() as drawn:
         for line in lines:
-            page.print(line)
+            page.print(line, crop=False)  # a word that is wider than the screen goes on below, whole
     # Cells are padded to their width: invisible on a screen, a nuisance in a file.
-    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines()))
+    sys.stdout.write("".join(f"{_PADDING.sub(_without_spaces, line)}\n" for line in drawn.get().split("\n")[:-1]))
 
 
-def safe(text: object, style: str = "") -> Text:
-    """Return text that others wrote, ready to be drawn."""
-    return Text(clean(str(text)), style=style)
+def _without_spaces(found: re.Match[str]) -> str:
+    return found.group().replace(" ", "")
+
+
+def safe(text: object, style: str = "", *, whole: bool = False) -> Text:
+    """Return text that others wrote, ready to be drawn; `whole` never breaks inside a word, such as a path."""
+    return Text(clean(str(text)), style=style, overflow="ignore" if whole else None)
+
+
+class Heading(Rule):
+    """A line with a title in it, of the same length on every page."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw it no wider than the page or 80 columns."""
+        yield from super().__rich_console__(console, options.update(width=min(HEADING_WIDTH, options.max_width)))
+
+
+def whole_words(table: Table) -> Table:
+    """Return the table with every column as wide as its widest word: a path can be copied however narrow the screen."""
+    for column in table.columns:
+        words = [word for cell in (column.header, *column.cells) for word in str(cell).split()]
+        column.min_width = max(map(cell_len, words), default=0)
+    return table
 
 
 def facts(rows: list[tuple[str, object]]) -> Table:
@@ -43,7 +77,7 @@ def facts(rows: list[tuple[str, object]]) -> Table:
     for name, value in rows:
         if value not in (None, "", (), [], {}):
             table.add_row(name, value if isinstance(value, Text) else safe(value))
-    return table
+    return whole_words(table)
 
 
 def ago(moment: datetime, now: datetime) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 
 from rich.console import Group
 from rich.padding import Padding
-from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
@@ -17,7 +16,7 @@ from clew.surface.cli.text import counted
 from clew.surface.cli.tour import Asked, Offer
 from clew.surface.cli.views.hits import answer_page, nothing_page
 from clew.surface.cli.views.outcomes import outcome_line
-from clew.surface.cli.views.screen import DIM, GOOD, KEY, SCORE, WARN, ago, safe
+from clew.surface.cli.views.screen import DIM, GOOD, KEY, SCORE, WARN, Heading, ago, safe
 
 INDENT = (0, 0, 0, 2)
 ALREADY_SAID = "Recall is by words alone"  # at the opening
@@ -29,14 +28,14 @@ def opening(path: str, lexical: str | None) -> Group:
         how = safe(lexical, WARN)
     else:
         how = safe("Recall goes by meaning (a small model on this machine) and by words at once. Nothing leaves the machine.", DIM)
-    return Group(Rule("Clew: a thread back to every memory", style=KEY), safe(f"A store is made in {path}"), how)
+    return Group(Heading("Clew: a thread back to every memory", style=KEY), safe(f"A store is made in {path}", whole=True), how)
 
 
 def stored(entries: Sequence[dict[str, Any]], seconds: float) -> Group:
     """Say what was stored, and how fast."""
     kept = sum(entry["outcome"] == "inserted" for entry in entries)
     line = safe(f"{counted(kept, 'memory')} of a small team's agent, half a year of it, stored in {seconds:.2f} s.", GOOD)
-    return Group("", Rule("1  Storing", align="left", style=DIM), line, "Not everything becomes a memory:")
+    return Group("", Heading("1  Storing", align="left", style=DIM), line, "Not everything becomes a memory:")
 
 
 def offered(offer: Offer, entry: dict[str, Any], *, lexical: bool) -> Group:
@@ -52,7 +51,7 @@ def asked(number: int, each: Asked, now: datetime) -> Group:
     question = each.question
     parts: list[Any] = [
         "",
-        Rule(f"{number}  {question.title}", align="left", style=DIM),
+        Heading(f"{number}  {question.title}", align="left", style=DIM),
         safe(question.lesson, DIM),
         Text.assemble(("? ", SCORE), (question.query, "bold")),
     ]
@@ -77,7 +76,7 @@ def _compared(answer: Recall, now: datetime) -> Group:
     table = Table.grid(padding=(0, 1))
     for width, style in ((3, ""), (5, SCORE), (12, DIM)):
         table.add_column(min_width=width, style=style, no_wrap=True)
-    table.add_column()
+    table.add_column(overflow="fold")
     for rank, hit in enumerate(answer.hits, start=1):
         age = ago(hit.node.t_valid, now) if hit.node else ""
         table.add_row(f"  {rank}", f"{hit.score:.3f}", f"{age:>12}", safe(hit.text))
@@ -88,7 +87,7 @@ def _compared(answer: Recall, now: datetime) -> Group:
 def closing(milliseconds: Sequence[float], *, lexical: bool) -> Group:
     """Sum up, before the commands to try next."""
     speed = f"{counted(len(milliseconds), 'recall')}, {sum(milliseconds) / max(1, len(milliseconds)):.0f} ms each on average."
-    lines: list[Any] = ["", Rule("Your turn", align="left", style=DIM), safe(speed)]
+    lines: list[Any] = ["", Heading("Your turn", align="left", style=DIM), safe(speed)]
     if lexical:
         lines.append(safe("With a model the first question finds its answer too: clew models pull arctic-embed-s, then clew demo.", WARN))
     return Group(*lines)
