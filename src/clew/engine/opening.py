@@ -46,6 +46,7 @@ def open_clew(
 
 def open_store(path: str | Path | None, loaded: Loaded) -> Store:
     """Return the store that a path names."""
+    path = loaded.settings.store.path if path is None else path
     if path == IN_MEMORY:
         from clew.store.memory import MemoryStore  # noqa: PLC0415 - only when asked for
 
@@ -55,8 +56,7 @@ def open_store(path: str | Path | None, loaded: Loaded) -> Store:
     from clew.store.sqlite import SqliteStore  # noqa: PLC0415 - only when asked for
 
     options = loaded.settings.store
-    file = options.file if path is None else _file(path)
-    return SqliteStore.open(file, synchronous=options.synchronous, busy_timeout_seconds=options.busy_timeout_seconds)
+    return SqliteStore.open(_file(path), synchronous=options.synchronous, busy_timeout_seconds=options.busy_timeout_seconds)
 
 
 def _file(path: str | Path) -> Path:

@@ -23,7 +23,7 @@ def one_of(field: str, value: object, known: Sequence[str], *, way_out: str) -> 
 
     near = difflib.get_close_matches(str(value).strip().casefold()[:MAX_NAME_CHARACTERS], known, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}? " if near else ""
-    raise InputError(field, value, f"is not known; {hint}Known are {', '.join(known)}", way_out)
+    raise InputError(field, value, f"is not known; {hint}known are {', '.join(known)}", way_out)
 
 
 def share(field: str, value: object) -> float:

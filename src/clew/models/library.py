@@ -66,8 +66,9 @@ def path_of(name: str) -> Path:
 
 def missing(name: str, why: str) -> ModelMissingError:
     """Say that a model is not here, and the two ways to get it."""
+    fetch = "Unset CLEW_OFFLINE and fetch" if offline() else "Fetch"
     return ModelMissingError(
-        f"the model {name} cannot be used: {why}. Fetch it with `clew models pull {name}`, or bring its files from "
+        f"the model {name} cannot be used: {why}. {fetch} it with `clew models pull {name}`, or bring its files from "
         "another machine and install them with `clew models add FILE…`.",
         model=name,
     )
