@@ -34,11 +34,11 @@ class Candidates:
         vector, notes = self.embed(recall.question.text)
         recall = replace(recall, vector=vector, notes=recall.notes + notes)
         found: dict[str, Ranking] = {}
+        if words is not None:  # waited for before the scan, which takes every core there is: side by side both are slower
+            found[SPARSE] = words.result()
         if vector is not None:
             found[DENSE] = self.store.dense(vector, recall.question.where, limit=self.limit)
             recall = replace(recall, notes=recall.notes + _uncovered(*self.store.coverage()))
-        if words is not None:
-            found[SPARSE] = words.result()
         return self._with(recall, found)
 
     def _sparse(self, recall: Recall) -> Ranking:
