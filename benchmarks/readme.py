@@ -1,4 +1,4 @@
-"""Writes what was measured into the README, from the files under results; `--check` only says whether it is in step."""
+"""Writes what was measured into the README and the guide, from the files under results; `--check` only says whether they are in step."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
+GUIDE = ROOT / "docs" / "evaluation.md"
 RESULTS = ROOT / "benchmarks" / "results"
 BEGIN, END = "<!-- measured -->\n", "<!-- /measured -->\n"
 SYSTEMS = ("bm25", "dense", "rrf", "clew")
@@ -73,22 +74,23 @@ def _value(measures: dict[str, Any], name: str, digits: int) -> str:
     return f"{found['value']:.{digits}f}" if found and "value" in found else "–"
 
 
-def rendered(readme: str) -> str:
-    """Return the README with what was measured in its place."""
-    before, _, rest = readme.partition(BEGIN)
+def rendered(path: Path) -> str:
+    """Return a document with what was measured in its place; the guide, a folder deeper, shows the sets alone."""
+    before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
-    return before + BEGIN + "\n".join([*quality(), *speed()]) + "\n" + END + after
+    lines = [*quality(), *speed()] if path == README else [line.replace("(benchmarks/", "(../benchmarks/") for line in quality()]
+    return before + BEGIN + "\n".join(lines) + "\n" + END + after
 
 
 def main() -> int:
-    """Write the README, or with --check say whether it is in step."""
-    now = README.read_text(encoding="utf-8")
-    fresh = rendered(now)
-    if "--check" in sys.argv:
-        print("in step" if now == fresh else "README.md is not in step with benchmarks/results: run python -m benchmarks.readme")
-        return int(now != fresh)
-    README.write_text(fresh, encoding="utf-8")
-    return 0
+    """Write both documents, or with --check say which are not in step."""
+    stale = [path for path in (README, GUIDE) if path.read_text(encoding="utf-8") != rendered(path)]
+    for path in stale:
+        if "--check" in sys.argv:
+            print(f"{path.name} is not in step with benchmarks/results: run python -m benchmarks.readme")
+        else:
+            path.write_text(rendered(path), encoding="utf-8")
+    return int(bool(stale)) if "--check" in sys.argv else 0
 
 
 if __name__ == "__main__":

@@ -8,9 +8,8 @@ import re
 from pathlib import Path
 
 import pytest
-from benchmarks.readme import rendered
+from benchmarks.readme import GUIDE, README, rendered
 
-README = Path(__file__).parent.parent / "README.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"^\s*print\(.*\)  # (.+)$", re.MULTILINE)
 
@@ -33,6 +32,6 @@ def test_there_is_a_block_of_about_fifteen_lines() -> None:
     assert any(10 <= len([line for line in block.splitlines() if line.strip()]) <= 20 for block in BLOCKS)
 
 
-def test_what_is_said_to_be_measured_is_what_the_result_files_hold() -> None:
-    text = README.read_text(encoding="utf-8")
-    assert rendered(text) == text, "run: python -m benchmarks.readme"
+@pytest.mark.parametrize("path", [README, GUIDE], ids=lambda path: path.name)
+def test_what_is_said_to_be_measured_is_what_the_result_files_hold(path: Path) -> None:
+    assert rendered(path) == path.read_text(encoding="utf-8"), "run: python -m benchmarks.readme"
