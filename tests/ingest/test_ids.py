@@ -5,9 +5,18 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
+from clew import ids
 from clew.ids import ALPHABET, LENGTH, new_id
 
 FUTURE = datetime(2100, 1, 1, tzinfo=UTC)  # ahead of every other test's clock: the order is the process's
+
+
+@pytest.fixture(autouse=True)
+def _a_process_that_has_made_no_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ids only grow within a process, and another test may have lived in the future."""
+    monkeypatch.setattr(ids, "_last", 0)
 
 
 def test_an_id_has_26_characters_of_crockfords_alphabet() -> None:
