@@ -1,5 +1,5 @@
 # make demo   see memories stored, recalled and explained
-# make test   every test, on the code as it would be installed
+# make test   every test, on this folder installed as it stands
 # make check  formatting, lint and types
 # make bench  speed against peers, and many more kill -9 rounds (BENCH_FULL=1 adds one million vectors)
 

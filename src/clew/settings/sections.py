@@ -126,7 +126,7 @@ class RecallSettings(Section):
     rrf_k: int = setting(60, "The k of reciprocal-rank fusion: score = sum of weight / (k + rank).", within=ANY_COUNT)
     rrf_dense_weight: float = setting(0.7, "The weight of the dense channel in rank fusion.", within=UNIT)
     rrf_sparse_weight: float = setting(0.3, "The weight of the sparse channel in rank fusion.", within=UNIT)
-    # Best on the dev parts of LoCoMo and SciFact together (benchmarks/results).
+    # Best on the dev parts of LoCoMo and SciFact together (benchmarks/results/ablation).
     convex_dense_weight: float = setting(
         0.5, "The weight of the dense channel in convex fusion; the sparse one gets the rest.", within=UNIT
     )

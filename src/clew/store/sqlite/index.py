@@ -60,7 +60,7 @@ def dots(codes: Codes, query: Codes) -> npt.NDArray[np.int32]:
     """Return the integer dot product of every row with the query, at memory bandwidth.
 
     Many rows are shared out between threads of our own: simsimd's go on spinning after their work is done and
-    take the second core from whatever comes next (measured at 100,000 rows: 16 ms of CPU a recall instead of 27).
+    take the second core from whatever comes next. The gain of a whole recall has only been seen on a noisy machine.
     """
     if len(codes) < THREADED_ROWS or THREADS == 1:
         return _products(codes, query)
