@@ -5,7 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# No test depends on the clock: a busy machine is no failure.
+hypothesis.settings.register_profile("clew", deadline=None)
+hypothesis.settings.load_profile("clew")
 
 KEPT = frozenset({"CLEW_MODELS"})  # where the model is, if not in the user's cache
 

@@ -16,7 +16,7 @@ ROOT = Path(clew.__file__).parent
 LAYERS = (
     ("errors",),
     ("types", "times"),
-    ("words", "ids", "forking"),
+    ("words", "gist", "ids", "forking"),
     ("settings", "ports"),
     ("store", "models", "recall", "ingest"),
     ("engine",),

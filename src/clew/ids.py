@@ -12,6 +12,8 @@ from datetime import datetime
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 LENGTH = 26
+_PAIRS = [first + second for first in ALPHABET for second in ALPHABET]  # ten bits at a time: half as many steps
+_PLACES = range(5 * (LENGTH - 2), -1, -10)
 _RANDOM_BITS = 80
 _STEP_BYTES = 8  # 2^16 ids of one millisecond fit before the next one is borrowed from
 _LIMIT = 1 << 128
@@ -34,4 +36,4 @@ def new_id(now: datetime) -> str:
 
 
 def _encoded(number: int) -> str:
-    return "".join(ALPHABET[number >> shift & 31] for shift in range(5 * (LENGTH - 1), -1, -5))
+    return "".join([_PAIRS[number >> place & 1023] for place in _PLACES])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from clew.types import Edge, Embedding, Event, Filter, Node, NodeId, Ranking, Role, Signals, Vectors
 
@@ -60,6 +60,19 @@ class ModelInfo:
 
     id: str
     dimension: int
+
+
+class Coverage(NamedTuple):
+    """How much of a store has what a recall looks for; counts of all spaces, without what is expired or archived."""
+
+    nodes: int
+    vectors: int
+    """Nodes with a vector of what they say."""
+    keyed: int
+    """Nodes with a context key."""
+    contexts: int
+    """Nodes with a vector of their context key."""
+    sections: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +127,16 @@ class Store(Protocol):
         """Return the nodes that hold any of the analysed terms, by BM25."""
 
     def dense(self, vector: Vectors, where: Filter, *, limit: int, role: Role = Role.CONTENT) -> Ranking:
-        """Return the nodes nearest to a unit vector, by cosine."""
+        """Return the nodes nearest to a unit vector, by cosine; a node without a context key is its own context."""
 
     def cosines(self, vector: Vectors, ids: Sequence[NodeId], *, role: Role = Role.CONTENT) -> dict[NodeId, float]:
         """Return the exact cosine of each named node that has a vector."""
+
+    def family(self, ids: Sequence[NodeId]) -> tuple[NodeId, ...]:
+        """Return the nodes that exist among these and everything that has one of them as its root, by id."""
+
+    def neighbours(self, ids: Sequence[NodeId], *, reach: int) -> dict[NodeId, tuple[Node, ...]]:
+        """Return each node that has a parent amid its live neighbours: children of the same parent at most `reach` positions away."""
 
     def append(self, events: Sequence[Event]) -> None:
         """Write events to the end of the log."""
@@ -149,11 +168,11 @@ class Store(Protocol):
     def embeddings(self, ids: Sequence[NodeId]) -> tuple[Embedding, ...]:
         """Return the vectors of the active model that the nodes have, by node and role."""
 
-    def coverage(self) -> tuple[int, int]:
-        """Return how many nodes have a content vector of the active model, and how many there are; quick, for every recall."""
+    def coverage(self) -> Coverage:
+        """Return how many live nodes there are and have vectors of the active model; quick, for every recall."""
 
     def unembedded(self, model_id: str, *, limit: int) -> tuple[Node, ...]:
-        """Return live nodes without a content vector of this model, or with a stale one, by id."""
+        """Return live nodes without a content vector of this model, with a stale one, or with a context key and no vector of it, by id."""
 
     def nodes(self, space: str | None = None) -> Iterator[Node]:
         """Yield every node, expired ones too, in the order of ids."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +58,35 @@ class Role(StrEnum):
     QUESTION = "question"
 
 
+class Stub(StrEnum):
+    """What a text is when it is not a text of its own (U6)."""
+
+    MEDIA = "media"
+    """Only a picture, a recording or a film, or the place of one."""
+    REFERENCE = "reference"
+    """Only links, citations or footnotes: it sends the reader elsewhere."""
+    SENTENCE = "sentence"
+    """A single short sentence."""
+    NOTE = "note"
+    """A few keywords or jottings without a verb."""
+    BREADCRUMB = "breadcrumb"
+    """A menu, or the path to a page."""
+    NONE = "none"
+
+
+class Quality(NamedTuple):
+    """How good a text is, from 0 to 1, the parts it comes from, and which kind of stub it is."""
+
+    overall: float
+    substance: float
+    specificity: float
+    coherence: float
+    clarity: float
+    stub: Stub
+    words: int
+    version: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
     """A claim: one thing worth remembering, with its two time axes and where it came from."""
@@ -82,6 +111,9 @@ class Node:
     position: int | None = None
     start: int | None = None
     end: int | None = None
+    context: str = ""
+    """The key under which a small unit is also found: its own words amid those around it; indexed and embedded, never served."""
+    quality: Quality | None = None
     keywords: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -91,13 +123,13 @@ class Node:
     accesses: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
+class Signals(NamedTuple):
     """What a score asks of a node beside its relevance: read for every candidate, so no more than that."""
 
     t_valid: datetime
     importance: float
     accesses: int
+    parent: NodeId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,10 +184,11 @@ class Filter:
     known_at: datetime | None = None
     now: datetime
     archived: bool = False
+    within: tuple[NodeId, ...] = ()
+    """Of what has a parent only the children of these; what has none is seen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A node found by one channel, with that channel's raw score; higher is better."""
 
     id: NodeId

@@ -131,7 +131,7 @@ def segmented(memory: clew.Clew, monkeypatch: pytest.MonkeyPatch) -> clew.Clew:
         ("words", "INSERT INTO word_index (word_index, rowid, title, text, facet) VALUES ('delete', 1, '', 'ladder', '')"),
         ("spaces", "UPDATE space SET nodes = 7"),
         ("spaces", "DELETE FROM space"),
-        ("spaces", "INSERT INTO space VALUES ('ghost', 1)"),
+        ("spaces", "INSERT INTO space VALUES ('ghost', 'memory', 1, 1, 0)"),
         ("vectors", "UPDATE embedding SET vector = zeroblob(length(vector)) WHERE eid = 1"),
         ("vectors", "UPDATE embedding SET vector = x'00ff' WHERE eid = 1"),
     ],

@@ -10,8 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import InputError, ModelMissingError
-from clew.evaluate.chunkers import CHUNK, NAMES, Chonkie, Chunker, Fixed, Recursive, chunker, count_tokens, cut
+from clew.evaluate.chunkers import CHUNK, NAMES, Chonkie, Chunker, Fixed, Recursive, Sized, chunker, count_tokens, cut
 from clew.evaluate.data import Dataset, Document, Passage, Query, Span
+from clew.models.hashing import HashingEmbedder
+from clew.ports import EmbedRole
+from clew.types import Vectors
 
 # Words, signs and white space of several scripts, with long words and the marks that count twice.
 PIECES = [
@@ -37,32 +40,38 @@ PIECES = [
     "\u00a0",
 ]
 TEXTS = st.one_of(st.text(max_size=300), st.lists(st.sampled_from(PIECES), max_size=150).map("".join))
-OURS = st.one_of(
-    st.integers(8, 60).flatmap(lambda size: st.builds(Fixed, st.just(size), st.integers(0, size // 2))),
-    st.builds(Recursive, st.integers(8, 60)),
+
+
+def embed(texts: list[str]) -> Vectors:
+    return HashingEmbedder(64).embed(texts, role=EmbedRole.PASSAGE)
+
+
+OUR_NAMES = [name for name in NAMES if not name.startswith("chonkie")]
+OURS = st.builds(
+    lambda name, size, overlap: chunker(name, size=size, overlap=min(overlap, size // 2), embed=embed),
+    st.sampled_from(OUR_NAMES),
+    st.integers(8, 60),
+    st.integers(0, 30),
 )
 
 
 @given(text=TEXTS, ours=OURS)
-@settings(max_examples=400)
-def test_chunks_are_at_their_offsets_within_the_budget_and_hold_everything(text: str, ours: Fixed | Recursive) -> None:
-    chunks = ours.chunk(text)
+@settings(max_examples=200, deadline=None)
+def test_chunks_are_at_their_offsets_within_the_budget_and_hold_everything(text: str, ours: Sized) -> None:
+    chunks = ours.chunk(text, format="python" if ours.name.startswith("code") else "text")
     held: set[int] = set()
     for chunk in chunks:
         assert text[chunk.start : chunk.end] == chunk.text
-        assert chunk.text.strip() == chunk.text != ""
         assert count_tokens(chunk.text) <= ours.size
         held.update(range(chunk.start, chunk.end))
     assert all(text[at].isspace() for at in range(len(text)) if at not in held)
-    assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
-    assert [chunk.start for chunk in chunks] == sorted({chunk.start for chunk in chunks})
-    assert chunks == ours.chunk(text)
 
 
 @given(text=TEXTS, size=st.integers(8, 40))
-def test_recursive_chunks_do_not_overlap(text: str, size: int) -> None:
-    chunks = Recursive(size).chunk(text)
-    assert all(before.end <= after.start for before, after in pairwise(chunks))
+def test_without_an_overlap_chunks_do_not_overlap(text: str, size: int) -> None:
+    for name in OUR_NAMES:
+        chunks = chunker(name, size=size, embed=embed).chunk(text)
+        assert all(before.end <= after.start for before, after in pairwise(chunks))
 
 
 @given(text=st.lists(st.sampled_from(["one ", "two ", "three, "]), min_size=40, max_size=80).map("".join))
@@ -83,7 +92,7 @@ def test_recursive_keeps_paragraphs_whole_where_they_fit() -> None:
 
 def test_recursive_goes_from_lines_to_sentences_to_words() -> None:
     text = "a b c d e. f g h i j. k l m n o p q r s t u v w\nx y z"
-    assert [chunk.text for chunk in Recursive(8).chunk(text)] == ["a b c d e.", "f g h i j.", "k l m n o p q r", "s t u v w", "x y z"]
+    assert [chunk.text for chunk in Recursive(8).chunk(text)] == ["a b c d e.", "f g h i j.", "k l m n o p q r", "s t u v w\nx y z"]
 
 
 @pytest.mark.parametrize(("size", "overlap", "field"), [(7, 0, "size"), (20, 11, "overlap"), (20, -1, "overlap")])
@@ -94,18 +103,24 @@ def test_a_size_or_overlap_that_cannot_be_kept_is_refused(size: int, overlap: in
 
 
 def test_names_tell_chunkers_and_budgets_apart() -> None:
-    made = [chunker(name, size=size).name for name in NAMES for size in (200, 400)]
+    made = [chunker(name, size=size, embed=embed).name for name in NAMES for size in (200, 400)]
     assert len(set(made)) == len(made)
     assert chunker("fixed", size=200, overlap=20).name == "fixed-200-20"
+    assert chunker("recursive", size=200, overlap=20).name == "recursive-200-20"
 
 
 def test_unknown_chunkers_and_overlaps_that_would_be_ignored_are_refused() -> None:
     with pytest.raises(InputError, match="fixed, recursive"):
         chunker("clever", size=200)
     with pytest.raises(InputError, match="overlap"):
-        chunker("recursive", size=200, overlap=20)
+        chunker("chonkie-recursive", size=200, overlap=20)
     with pytest.raises(InputError, match="recursive or code"):
         Chonkie(200, "neural")
+
+
+def test_the_semantic_chunker_without_a_model_is_refused_with_a_way_out() -> None:
+    with pytest.raises(InputError, match=r"model\.embedder"):
+        chunker("semantic", size=200)
 
 
 def test_a_missing_chonkie_is_named_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,7 @@ def test_locomo_audit_leaves_out_the_questions_listed() -> None:
 def test_longmemeval_is_read_from_a_list_and_from_lines(folder: str) -> None:
     dataset = load("longmemeval", FIXTURES / folder, part="all")
     assert [passage.id for passage in dataset.passages] == ["s1", "s2", "s3", "s4"]
-    assert dataset.passages[0].text == "user: I talk about s1.\nassistant: Tell me more of s1."
+    assert dataset.passages[0].text == "user: I talk about s1.\n\nassistant: Tell me more of s1."
     assert dataset.passages[0].time == datetime(2024, 5, 10, 8, 0, tzinfo=UTC)
     assert only(dataset, "q1").relevant == {"session": {"s1": 1, "s2": 1}}
     assert only(dataset, "q1").asked_at == datetime(2024, 5, 28, 19, 47, tzinfo=UTC)
@@ -229,8 +229,10 @@ def test_repoeval_function_level_numbers_lines_from_one_and_is_found_all_the_sam
 
 def test_repoeval_chunks_are_judged_by_overlap_of_lines(planted: Planted) -> None:
     dataset = cut(load("repoeval", planted("repoeval")), Fixed(20))
-    relevant = [passage for passage in dataset.passages if passage.id in dataset.queries[1].relevant[CHUNK]]
-    assert relevant and all("items" in passage.text for passage in relevant)
+    (span,), relevant = dataset.queries[1].spans, dataset.queries[1].relevant[CHUNK]
+    shared = {passage.id: range(max(passage.start, span.start), min(passage.end, span.end)) for passage in dataset.passages}
+    assert relevant.keys() == {passage.id for passage in dataset.passages if passage.document == span.document and shared[passage.id]}
+    assert any("items" in passage.text for passage in dataset.passages if passage.id in relevant)
 
 
 def test_repobench_gives_each_question_its_own_candidates() -> None:

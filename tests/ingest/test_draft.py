@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
@@ -150,3 +151,13 @@ def test_a_huge_text_makes_a_draft_without_being_read() -> None:
 def test_the_embedded_text_begins_with_the_title() -> None:
     assert embedding_text(drafted(title="Staging")) == f"Staging\n{TEXT}"
     assert embedding_text(drafted()) == TEXT
+
+
+@pytest.mark.parametrize("value", ["  two   words ", "tab\there", "line\nbreak", "e\u0301te\u0301  x", "\u00a0non breaking", "\x1funit"])
+def test_a_source_has_its_white_space_in_order_whatever_it_is_written_in(value: str) -> None:
+    assert drafted(source=value).source == " ".join(unicodedata.normalize("NFC", value).split())
+
+
+@pytest.mark.parametrize("value", ["nul\x00l", "escape\x1b[0m", "\x7f", "half \ud800"])
+def test_a_source_with_a_control_character_is_refused(value: str) -> None:
+    assert "control character" in str(refusal(source=value))

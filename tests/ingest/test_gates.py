@@ -6,16 +6,18 @@ import json
 import time
 from collections import Counter
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew.ingest import idle, substance
 from clew.ingest.hygiene import cleaned
 from clew.ingest.substance import LIMITS, RULES, unsubstantial
 from clew.settings import MemorySettings, SubstanceSettings
 from clew.types import Outcome, OutcomeKind
-from clew.words import tidy
+from clew.words import folded, tidy, words
 
 from .sample import GOOD, JUNK
 
@@ -145,3 +147,39 @@ def test_less_than_a_fiftieth_of_locomos_evidence_is_turned_away() -> None:
     rules = Counter(filter(None, map(rule, evidence)))
     assert len(evidence) > 500
     assert rules.total() < len(evidence) / 50, rules
+
+
+# --- the quick ways judge as the slow ones do ---
+
+SPOKEN = st.lists(
+    st.sampled_from(
+        "thanks Thanks Joanna ok yesss hahaha questions Let me know if you have any lot the server Server port's DON'T 5432 million "
+        "test message lorem café naïve ! ? . …".split()
+    ),
+    max_size=9,
+).map(" ".join)
+
+
+@given(SPOKEN)
+def test_a_plainly_telling_word_takes_a_text_out_of_chatter_and_talk_about_talk(text: str) -> None:
+    plainly = idle.tells_plainly(text)
+    with patch.object(idle, "tells_plainly", return_value=False), patch.object(substance, "tells_plainly", return_value=False):
+        chatter, talk = idle.is_chatter(text), substance.idle_talk(text)
+    assert not (plainly and (chatter or talk))
+    assert (idle.is_chatter(text), substance.idle_talk(text)) == (chatter, talk)
+
+
+@given(st.one_of(SPOKEN, st.text(alphabet=st.characters(max_codepoint=0x7F)), st.text()))
+def test_plain_words_are_the_folded_ones(text: str) -> None:
+    assert idle.plain_words(text) == tuple(folded(word) for word in words(text))
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=0x7F), min_size=12))
+def test_a_line_of_ascii_is_put_in_order_like_every_text(text: str) -> None:
+    found = cleaned(text, limits=MemorySettings())
+    assert isinstance(found, Outcome) or found == tidy(text)
+
+
+@pytest.mark.parametrize(("word", "expected"), [("yes", True), ("yesss", True), ("coool", True), ("hahaha", True), ("server", False)])
+def test_chatter_is_known_also_when_it_is_drawn_out(word: str, expected: bool) -> None:
+    assert idle.is_chatter(word) is expected

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ from clew.recall.candidates import Candidates
 from clew.recall.state import DENSE, SPARSE, Question, Recall
 from clew.settings import Weights
 from clew.store.memory import MemoryStore
+from clew.store.sqlite import SqliteStore
 from clew.testing import MODEL, embedding, node, unit, where
 from clew.types import Vectors
 from clew.words import query_terms
@@ -53,7 +57,7 @@ def executor() -> Iterator[ThreadPoolExecutor]:
 
 
 def ask(
-    store: MemoryStore,
+    store: MemoryStore | SqliteStore,
     executor: ThreadPoolExecutor,
     *,
     channels: tuple[str, ...] = (DENSE, SPARSE),
@@ -143,3 +147,25 @@ def test_an_error_of_the_word_search_reaches_the_caller(store: MemoryStore, exec
     store.close()
     with pytest.raises(Exception, match="closed"):
         ask(store, executor)
+
+
+def test_a_word_search_that_no_thread_has_begun_is_not_waited_for(store: MemoryStore, executor: ThreadPoolExecutor) -> None:
+    expected = ask(store, executor)
+    release = threading.Event()
+    busy = executor.submit(release.wait)
+    try:
+        assert ask(store, executor).channels == expected.channels  # would hang if it waited
+    finally:
+        release.set()
+    assert busy.result()
+
+
+def test_inside_a_transaction_both_channels_see_what_it_wrote(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+    with closing(SqliteStore.open(tmp_path / "memory.clew", synchronous="OFF")) as store:
+        store.activate(MODEL)
+        with store.transaction():
+            made = node("own", "an apple of its own")
+            store.insert([made], [embedding(made, at_cosine(0.9, "own"))])
+            inside = ask(store, executor)
+        assert (ids(inside, DENSE), ids(inside, SPARSE)) == (["own"], ["own"])
+        assert ids(ask(store, executor), SPARSE) == ["own"]

@@ -62,6 +62,6 @@ def test_the_weights_are_used() -> None:
 
 
 def test_a_stage_prints_its_options_and_compares_by_them() -> None:
-    one = Fuse(method="rrf", dense_weight=0.7, sparse_weight=0.3, rrf_k=60)
-    assert one == Fuse(method="rrf", dense_weight=0.7, sparse_weight=0.3, rrf_k=60)
+    one = Fuse(context_share=0.5, method="rrf", dense_weight=0.7, sparse_weight=0.3, rrf_k=60)
+    assert one == Fuse(context_share=0.5, method="rrf", dense_weight=0.7, sparse_weight=0.3, rrf_k=60)
     assert "method='rrf'" in repr(one)

@@ -10,6 +10,9 @@ import clew
 from clew.recall.analyse import Analyse
 from clew.recall.candidates import Candidates
 from clew.recall.fuse import Fuse
+from clew.recall.gate import Gate
+from clew.recall.lift import Lift
+from clew.recall.narrow import Narrow
 from clew.recall.pack import Pack
 from clew.recall.recipes import NAMES, Recipe
 from clew.recall.score import Score
@@ -35,13 +38,13 @@ def test_recipes_differ_in_what_they_say_they_do(memory: clew.Clew) -> None:
         "fast": 30,
         "balanced": 100,
         "thorough": 300,
+        "agent": 100,
+        "staged": 100,
         "lexical": 100,
         "dense": 100,
     }
     assert {name: stage.channels for name, stage in stages.items()} == {
-        "fast": ("dense", "sparse"),
-        "balanced": ("dense", "sparse"),
-        "thorough": ("dense", "sparse"),
+        **dict.fromkeys(("fast", "balanced", "thorough", "agent", "staged"), ("dense", "context", "sparse")),
         "lexical": ("sparse",),
         "dense": ("dense",),
     }
@@ -56,6 +59,8 @@ def test_a_recipe_really_brings_as_many_candidates_as_it_says(memory: clew.Clew)
         "fast": {"dense": 30, "sparse": 30},
         "balanced": {"dense": 100, "sparse": 100},
         "thorough": {"dense": 300, "sparse": 300},
+        "agent": {"dense": 100, "sparse": 100},
+        "staged": {"dense": 100, "sparse": 100},
         "lexical": {"sparse": 100},
         "dense": {"dense": 100},
     }
@@ -72,15 +77,34 @@ def test_more_candidates_find_what_a_preset_wants(memory: clew.Clew) -> None:
 def test_a_recipe_is_a_value_that_prints_and_compares(memory: clew.Clew) -> None:
     recipe = memory.recipe("balanced")
     assert recipe == memory.recipe("balanced")
-    assert [type(stage) for stage in recipe.stages] == [Analyse, Candidates, Fuse, Score, Pack]
+    assert [type(stage) for stage in recipe.stages] == [Analyse, Candidates, Fuse, Lift, Score, Pack]
     assert "limit=100" in repr(recipe)
     assert "MemoryStore" not in repr(recipe)
+
+
+def test_agent_judges_and_staged_narrows_and_no_other_recipe_does(memory: clew.Clew) -> None:
+    kinds = {name: [type(stage) for stage in memory.recipe(name).stages] for name in NAMES}
+    assert [name for name in NAMES if Narrow in kinds[name]] == ["staged"]
+    assert kinds["staged"] == [Analyse, Narrow, Candidates, Fuse, Lift, Score, Pack]
+    assert [name for name in NAMES if Lift not in kinds[name]] == ["lexical", "dense"]  # one channel, as it comes
+    packs = {name: stage for name in NAMES for stage in memory.recipe(name).stages if isinstance(stage, Pack)}
+    assert [name for name in NAMES if packs[name].gate is not None] == ["agent"]
+    assert packs["agent"].gate == Gate(min_quality=0.4, min_words=30, excluded_stubs=("media", "reference", "breadcrumb"))
+
+
+def test_the_gate_and_the_expansion_can_be_set_for_all_recipes() -> None:
+    gate, staged = {"always": True, "min_words": 3}, {"staged_sections": 4}
+    with clew.open(":memory:", model={"embedder": "none"}, gate=gate, expansion={"enabled": False}, recall=staged) as memory:
+        packs = [stage for name in NAMES for stage in memory.recipe(name).stages if isinstance(stage, Pack)]
+        assert all(pack.gate is not None and pack.gate.min_words == 3 for pack in packs)
+        assert all(pack.expand is None for pack in packs)
+        assert [stage.count for stage in memory.recipe("staged").stages if isinstance(stage, Narrow)] == [4]
 
 
 def test_a_stage_can_be_left_out_for_an_ablation(memory: clew.Clew) -> None:
     memory.remember("The coffee machine is broken", importance=1.0)
     bare = memory.recipe("balanced").without(Score)
-    assert [type(stage) for stage in bare.stages] == [Analyse, Candidates, Fuse, Pack]
+    assert [type(stage) for stage in bare.stages] == [Analyse, Candidates, Fuse, Lift, Pack]
     question = Question(
         text="coffee machine", k=3, where=where(), weights=Weights(0, 0, 1, 0), recipe="balanced", preset="custom", budget_tokens=0
     )
@@ -95,18 +119,20 @@ def test_every_stage_leaves_its_step_with_the_time_it_took(memory: clew.Clew) ->
     question = Question(text="coffee", k=3, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
     answer = memory.recipe("balanced").run(Recall(question=question), timer=lambda: float(next(ticks)))
     assert [(step.stage, step.milliseconds) for step in answer.steps] == [
-        (name, 1000.0) for name in ("analyse", "candidates", "fuse", "score", "pack")
+        (name, 1000.0) for name in ("analyse", "candidates", "fuse", "lift", "score", "pack")
     ]
     assert answer.steps[1].channels == {"dense": 1, "sparse": 1}
-    assert answer.stats["milliseconds"] == 5000.0
+    assert answer.stats["milliseconds"] == 6000.0
 
 
 def test_the_settings_reach_the_stages() -> None:
     options = {"candidates": 7, "dense_floor": 0.1, "fusion": "rrf", "rrf_dense_weight": 0.25, "rrf_sparse_weight": 0.5, "rrf_k": 10}
+    options |= {"context_share": 0.25, "section_weight": 0.4, "section_dense_weight": 0.6}
     with clew.open(":memory:", model={"embedder": "none"}, recall=options, score={"access_divisor": 9.0}) as memory:
-        _, found, fuse, score, _ = memory.recipe("balanced").stages
+        _, found, fuse, lift, score, _ = memory.recipe("balanced").stages
         assert isinstance(found, Candidates)
         assert (found.limit, found.dense_floor) == (7, 0.1)
-        assert fuse == Fuse(method="rrf", dense_weight=0.25, sparse_weight=0.5, rrf_k=10)
+        assert fuse == Fuse(context_share=0.25, method="rrf", dense_weight=0.25, sparse_weight=0.5, rrf_k=10)
+        assert lift == Lift(weight=0.4, dense_weight=0.6, limit=7, store=memory.store)
         assert isinstance(score, Score)
         assert score.access_divisor == 9.0

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.recall.score import access, components, recency, total
+from clew.recall.score import Score, access, components, recency, score, total
+from clew.recall.state import Hit, LazyHits, Question, Recall
 from clew.settings import Settings, Weights
-from clew.testing import NOW
+from clew.store.memory import MemoryStore
+from clew.testing import NOW, later, node, where
 from clew.types import Signals
 
 PRESETS = Settings().score.presets
@@ -67,3 +69,44 @@ def test_importance_and_access_count_once() -> None:
 def test_a_future_memory_is_as_recent_as_can_be_and_use_saturates() -> None:
     assert recency(-100, rate_per_day=0.1) == 1.0
     assert access(10**9, divisor=5.0) == 1.0
+
+
+WEIGHT = st.floats(0, 1e6)
+
+
+@given(st.floats(0, 1), st.floats(-10, 4000), st.floats(0, 1), st.integers(0, 10**6), st.tuples(WEIGHT, WEIGHT, WEIGHT, WEIGHT))
+def test_a_score_is_what_its_components_add_up_to_to_the_last_bit(
+    relevance: float, age: float, importance: float, accesses: int, weights: tuple[float, float, float, float]
+) -> None:
+    signals = Signals(NOW - timedelta(days=age), importance, accesses)
+    parts = components(relevance, signals, weights=Weights(*weights), now=NOW, recency_rate_per_day=0.1, access_divisor=5.0)
+    summed = score(relevance, signals, weights=Weights(*weights), now=NOW, recency_rate_per_day=0.1, access_divisor=5.0)
+    assert summed == total(parts)
+
+
+def scored(*hits: Hit) -> Recall:
+    store = MemoryStore()
+    store.insert([node("a", t_valid=later(-30)), node("b"), node("c"), node("d", importance=1.0)])
+    question = Question(text="?", k=10, where=where(), weights=PRESETS["balanced"], recipe="balanced", preset="balanced")
+    stage = Score(recency_rate_per_day=0.1, access_divisor=5.0, store=store)
+    return stage(Recall(question=question, hits=hits))
+
+
+def test_scoring_orders_by_score_and_then_by_id_and_drops_what_is_gone() -> None:
+    recall = scored(*(Hit(id, 0.5, {}) for id in ("c", "gone", "a", "d", "b")))
+    assert [hit.id for hit in recall.hits] == ["d", "b", "c", "a"]
+    assert all(hit.score == total(hit.components) and hit.components["semantic"].value == 0.5 for hit in recall.hits)
+
+
+def test_hits_made_when_they_are_looked_at_are_a_sequence_like_any_other() -> None:
+    hits = scored(*(Hit(id, 0.5, {}) for id in ("a", "b", "c"))).hits
+    assert isinstance(hits, LazyHits)
+    eager = tuple(hits)
+    assert (len(hits), hits[0], hits[-1], hits[1:]) == (3, eager[0], eager[-1], eager[1:])
+    assert hits == eager
+    assert eager == hits
+    assert hits != eager[1:]
+    assert hits != list(eager)
+    assert (repr(hits), eager[1] in hits, hits.index(eager[2])) == (repr(eager), True, 2)
+    with pytest.raises(IndexError):
+        hits[3]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clew.ports import ModelInfo
+from clew.ports import ModelInfo, Sort
 from clew.store.filters import passes
-from clew.store.sqlite import SqliteStore, dense, index, verify
+from clew.store.memory import MemoryStore
+from clew.store.sqlite import SqliteStore, dense, index, mapping, scan, verify
 from clew.store.vectors import exact_cosines
 from clew.testing import MODEL, added, embedding, later, node, unit, where
 from clew.types import Embedding, Filter, Role, Vectors
@@ -87,20 +89,85 @@ def test_the_ten_nearest_are_exactly_the_ten_nearest(
     large: SqliteStore, filter: Filter, fallback: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if fallback:
-        monkeypatch.setattr(index, "cdist", None)
+        monkeypatch.setattr(scan, "cdist", None)
     for query in clustered(QUERIES // len(FILTERS) + 1, 2):
         found = large.dense(query, filter, limit=10)
         assert [(match.id, match.score) for match in found] == brute_force(filter, query, 10)
 
 
 def test_without_simsimd_the_same_rows_are_proposed(large: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    codes, _ = index.quantise(clustered(3000, 3))
-    query, _ = index.quantise(clustered(1, 4))
-    fast = index.dots(codes, query[0])
-    monkeypatch.setattr(index, "cdist", None)
-    monkeypatch.setattr(index, "FALLBACK_ROWS", 700)
-    assert (index.dots(codes, query[0]) == fast).all()
-    assert index.dots(codes[:0], query[0]).shape == (0,)
+    codes, _ = scan.quantise(clustered(3000, 3))
+    query, _ = scan.quantise(clustered(1, 4))
+    fast = scan.dots(codes, query[0])
+    monkeypatch.setattr(scan, "cdist", None)
+    monkeypatch.setattr(scan, "FALLBACK_ROWS", 700)
+    assert (scan.dots(codes, query[0]) == fast).all()
+    assert scan.dots(codes[:0], query[0]).shape == (0,)
+
+
+@pytest.mark.parametrize("looked_at", [1, 8], ids=["few", "many"])
+@pytest.mark.parametrize("filter", FILTERS, ids=["none", "category", "tag", "space", "since", "several", "as_of"])
+def test_filtering_only_the_best_rows_changes_no_answer(
+    large: SqliteStore, filter: Filter, looked_at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "GROUP", 1)  # as if the store were larger
+    monkeypatch.setattr(index, "LOOKED_AT", looked_at)
+    monkeypatch.setattr(index, "MOSTLY", 0.0)
+    for query in clustered(3, 6):
+        found = large.dense(query, filter, limit=10)
+        assert [(match.id, match.score) for match in found] == brute_force(filter, query, 10)
+
+
+def test_labels_find_their_vectors_in_whatever_order_those_were_written(tmp_path: Path) -> None:
+    with closing(SqliteStore.open(tmp_path / "memory.clew", synchronous="OFF")) as store:
+        store.activate(BIG)
+        nodes, vectors = made(clustered(200, 7))
+        store.insert(nodes)
+        store.put(vectors[100:], BIG)
+        store.put([Embedding(node=each.node, role=Role.CONTEXT, text_hash="", vector=-each.vector) for each in vectors[:50]], BIG)
+        store.put(vectors[:100], BIG)
+        found = store.dense(vectors[3].vector, where(tags=("rare",)), limit=10)
+        assert found[0].id == "n00003"
+        assert {match.id for match in found} == {each.id for each in nodes if passes(each, where(tags=("rare",)))}
+        assert store.dense(vectors[3].vector, where(tags=("nowhere",)), limit=10) == ()
+
+
+def test_shared_out_among_threads_or_not_the_products_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes, _ = scan.quantise(clustered(3001, 3))
+    query, _ = scan.quantise(clustered(1, 4))
+    alone = scan.dots(codes, query[0])
+    monkeypatch.setattr(scan, "THREADED_ROWS", 100)
+    for threads in (2, 3, 8):
+        monkeypatch.setattr(scan, "THREADS", threads)
+        assert (scan.dots(codes, query[0]) == alone).all()
+
+
+def test_a_scan_does_not_wait_for_threads_that_are_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes, _ = scan.quantise(clustered(3001, 3))
+    query, _ = scan.quantise(clustered(1, 4))
+    alone = scan.dots(codes, query[0])
+    monkeypatch.setattr(scan, "THREADED_ROWS", 100)
+    monkeypatch.setattr(scan, "THREADS", 2)
+    release = threading.Event()
+    with ThreadPoolExecutor(1) as busy:
+        monkeypatch.setattr(scan, "_threads", lambda process: busy)
+        busy.submit(release.wait)
+        try:
+            assert (scan.dots(codes, query[0]) == alone).all()  # would hang if it waited
+        finally:
+            release.set()
+
+
+def test_the_file_is_mapped_only_while_the_vectors_are_read(large: SqliteStore) -> None:
+    (query,) = clustered(1, 9)
+    with closing(SqliteStore.open(large._database.path)) as store:
+        before = table(store, "PRAGMA mmap_size")
+        store.dense(query, where(), limit=1)
+        assert table(store, "PRAGMA mmap_size") == before
+        with pytest.raises(RuntimeError, match="on the way"), mapping.mapped(store._database.connection):
+            assert table(store, "PRAGMA mmap_size") != before
+            raise RuntimeError("on the way")
+        assert table(store, "PRAGMA mmap_size") == before
 
 
 def test_long_lists_are_exact_too(large: SqliteStore) -> None:
@@ -114,7 +181,7 @@ def test_the_best_scores_are_found_among_many_blocks() -> None:
     for size in (1, 5, 127, 128, 129, 1000, 20_000):
         scores = draw.integers(0, 50, size).astype(np.float32)
         for count in (1, 3, 40):
-            kept = index.top(scores, count)
+            kept = scan.top(scores, count)
             cut = np.sort(scores)[::-1][min(count, size) - 1]
             assert sorted(kept.tolist()) == np.flatnonzero(scores >= cut).tolist()
 
@@ -274,8 +341,10 @@ def test_an_index_that_the_log_no_longer_reaches_is_read_anew(path: Path, in_tra
         assert behind is not None
         other.delete([f"n{n:04}" for n in range(10)])
         added(other, [node(f"m{n:04}", f"late {n}") for n in range(200)])
+        for n in range(100, 300):  # what is added needs no log, what is refiled does
+            other.update(f"n{n:04}", category="fact")
         (floor,) = table(other, "SELECT value FROM meta WHERE key = 'change_floor'")[0]
-        assert behind.seq < floor
+        assert behind.seq - behind.newest < floor
         if in_transaction:
             with fresh.transaction():
                 added(fresh, [node("mine", "mine")])
@@ -357,3 +426,43 @@ def test_a_role_has_vectors_of_its_own(path: Path) -> None:
         store.put([embedding(node("n0003"), unit("a question"), role=Role.QUESTION)], MODEL)
         assert [match.id for match in store.dense(unit("a question"), where(), limit=5, role=Role.QUESTION)] == ["n0003"]
         assert len(store.dense(unit("a question"), where(), limit=50)) == 10
+
+
+@pytest.mark.parametrize("bearable", [1, 1000], ids=["file opened once more", "taken into the overlay"])
+def test_a_transaction_that_writes_before_it_searches_sees_what_others_committed_meanwhile(
+    path: Path, monkeypatch: pytest.MonkeyPatch, bearable: int
+) -> None:
+    monkeypatch.setattr(dense, "OVERLAY_ROWS", bearable)
+    with closing(filled(path, 30)) as store, closing(SqliteStore.open(path)) as other:
+        assert nearest(store, "text 1") == "n0001"
+        other.delete(["n0001", "n0002"])
+        other.update("n0003", archived=True)
+        added(other, [node("theirs", "their text")])
+        with store.transaction():
+            added(store, [node("mine", "my text")])
+            store.delete(["n0004"])
+            inside = store.dense(unit("their text"), where(), limit=100)
+        assert {match.id for match in inside} == {f"n{n:04}" for n in (0, *range(5, 30))} | {"theirs", "mine"}
+        assert store.dense(unit("their text"), where(), limit=100) == inside
+
+
+def test_the_important_are_listed_alike_with_and_without_their_index(path: Path) -> None:
+    with closing(SqliteStore.open(path, synchronous="OFF")) as store:
+        oracle = MemoryStore()
+        nodes = [node(f"n{n:02}", f"text {n}", importance=n % 11 / 10, t_valid=later(-(n % 3))) for n in range(40)]
+        store.insert(nodes)
+        oracle.insert(nodes)
+        for least in (0.0, 0.5, 0.51, 0.7, 1.0):
+            for limit in (1, 15, 100):
+                found = store.listing(where(), sort=Sort.IMPORTANT, limit=limit, min_importance=least)
+                assert found == oracle.listing(where(), sort=Sort.IMPORTANT, limit=limit, min_importance=least)
+
+
+def test_the_list_of_the_important_does_not_look_at_every_node(path: Path) -> None:
+    with closing(SqliteStore.open(path, synchronous="OFF")) as store:
+        plans: list[str] = []
+        store._database.connection.set_trace_callback(plans.append)
+        store.listing(where(), sort=Sort.IMPORTANT, limit=5, min_importance=0.7)
+        store._database.connection.set_trace_callback(None)
+        (asked,) = [query for query in plans if "ORDER BY n.importance" in query]
+        assert any("node_by_importance" in row[3] for row in table(store, f"EXPLAIN QUERY PLAN {asked}"))

@@ -180,7 +180,7 @@ def test_one_is_singular(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_words_of_other_programs_lead_to_the_command(cli: Cli) -> None:
     assert set(ALIASES.values()) <= set(COMMANDS)
     assert not set(ALIASES) & set(COMMANDS)
-    for name in ("remember", "search", "query", "ask", "rm", "delete", "import"):
+    for name in ("remember", "search", "query", "ask", "rm", "delete", "ingest"):
         assert f"Did you mean '{ALIASES[name]}'?" in cli(name, "x", code=2).stderr
 
 

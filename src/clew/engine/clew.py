@@ -9,10 +9,10 @@ from datetime import datetime
 from inspect import signature
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from clew.engine import reembedding, transfer
-from clew.engine.request import filter_of, number, one_of, question, whole
+from clew.engine.request import SERVED, filter_of, number, one_of, question, whole
 from clew.engine.tracking import AccessTracker
 from clew.engine.vectors import Vectoriser
 from clew.errors import InputError, NotFoundError, ProtectedError, StoreError
@@ -27,10 +27,14 @@ from clew.recall.state import Recall
 from clew.settings import Settings, as_dict
 from clew.settings import load as load_settings
 from clew.times import Moment
-from clew.types import Edge, Event, EventKind, Filter, Node, NodeId, Outcome, Vectors
+from clew.types import Edge, Event, EventKind, Filter, Kind, Node, NodeId, Outcome, Vectors
+
+if TYPE_CHECKING:
+    from clew.ingest.importing import Importer, ImportReport
 
 MAX_LISTED = 10_000
 FIELDS = tuple(name for name in signature(draft).parameters if name not in ("text", "settings", "now"))
+KNOWN_FIELDS = frozenset(FIELDS)
 MAX_ACCESSES = 10**12
 
 
@@ -97,9 +101,37 @@ class Clew:
         return self._draft(memory["text"], {**fields, **{key: value for key, value in memory.items() if key != "text"}})
 
     def _draft(self, text: Any, fields: Mapping[str, Any]) -> Draft:
-        for name in fields:
-            one_of("memory", name, FIELDS)
+        if not KNOWN_FIELDS.issuperset(fields):
+            for name in fields:
+                one_of("memory", name, FIELDS)
         return draft(text, **fields, settings=self.settings, now=self._clock())
+
+    def import_path(self, *paths: str | Path, progress: Progress = silent, **options: Any) -> ImportReport:
+        """Bring in files, directories and globs; the report says what became of each file, and why.
+
+        Options: format, space, category, importance, tags, metadata, exclude, include_hidden. Files that have not changed are left
+        as they are; of those that have, the earlier nodes are expired.
+        """
+        self._check_open()
+        for path in paths:
+            if not isinstance(path, str | Path) or not str(path):
+                raise InputError("paths", path, "is no path", "Name a file, a directory or a glob.")
+        return self._importer(progress, options).paths(paths)
+
+    def import_data(self, data: bytes | str, *, name: str | None = None, progress: Progress = silent, **options: Any) -> ImportReport:
+        """Bring in one text or file that is not on disk; under the same name it takes the place of what was there."""
+        self._check_open()
+        if not isinstance(data, str | bytes | bytearray | memoryview):
+            raise InputError("data", data, "must be text or bytes", "Read it first, or name its file with import_path.")
+        given = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+        chosen = None if name is None else line("name", name, limit=MAX_SOURCE_CHARACTERS)
+        return self._importer(progress, options).data(given, name=chosen or "")
+
+    def _importer(self, progress: Progress, options: Mapping[str, Any]) -> Importer:
+        from clew.engine import importing  # noqa: PLC0415 - readers and chunkers, which recall does not need
+
+        parts = importing.Parts(self.store, self._vectors, self.settings, self._clock, new_id)
+        return importing.importer(parts, progress=progress, **options)
 
     # --- recall ---
 
@@ -196,6 +228,8 @@ class Clew:
 
     def _listed(self, sort: Sort, limit: int, where: Mapping[str, Any] | Filter | None, **least: Any) -> tuple[Node, ...]:
         chosen = filter_of(where, settings=self.settings, now=self._clock(), as_of=None, known_at=None)
+        if chosen.kinds == SERVED:  # nobody asked for a kind: show what stands by itself, a document and not its chunks
+            chosen = replace(chosen, kinds=(Kind.MEMORY, Kind.DOCUMENT, Kind.CHUNK), within=("",))
         return self.store.listing(chosen, sort=sort, limit=whole("limit", limit, 1, MAX_LISTED), **least)
 
     # --- change ---
@@ -222,13 +256,23 @@ class Clew:
         return replace(node, protected=bool(protected))
 
     def forget(self, id: NodeId, *, force: bool = False) -> Node:
-        """Remove a memory with its words, vectors and edges; only the fact that it was forgotten stays."""
+        """Remove a memory with its words, vectors and edges; only the fact that it was forgotten stays.
+
+        A document goes with all its sections and chunks; a part of one does not go by itself, for the rest would still say it.
+        """
         with self.store.transaction():
             node = self._known(id)
-            if node.protected and not force:
-                raise ProtectedError(f"Memory {id} is protected. Lift it with: clew protect {id} --off, or forget with --force.", id=id)
-            self.store.delete([id])
-            self.store.append([self._event(id, EventKind.FORGET)])
+            if node.root is not None and node.root in self.store.get([node.root]):
+                raise InputError(
+                    "id", id, f"is a part of the document {node.root}, which holds its words", f"Forget all of it: {node.root}."
+                )
+            family = self.store.family([id])
+            if kept := next((each.id for each in self.store.get(family).values() if each.protected and not force), None):
+                raise ProtectedError(
+                    f"Memory {kept} is protected. Lift it with: clew protect {kept} --off, or forget with --force.", id=kept
+                )
+            self.store.delete(family)
+            self.store.append([self._event(each, EventKind.FORGET) for each in family])
         return node
 
     def _known(self, id: NodeId) -> Node:

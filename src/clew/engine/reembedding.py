@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clew.errors import ModelMissingError
-from clew.ingest.draft import embedding_text
+from clew.ingest.embedding import wanted
 from clew.ports import Embedder, EmbedRole, ModelInfo, Progress, Store
-from clew.types import Embedding, Node, Role
+from clew.types import Embedding, Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def reembed(store: Store, embedder: Embedder | None, *, batch_size: int, progres
     progress(f"embedding with {model.id}", 0, total)
     while True:
         while nodes := store.unembedded(model.id, limit=batch_size):
-            store.put(_embeddings(nodes, embedder), model)
+            store.put(_embeddings(nodes, embedder), model)  # of what each says and of its context key
             done += len(nodes)
             progress(f"embedding with {model.id}", done, total)
         with store.transaction():
@@ -42,8 +42,9 @@ def reembed(store: Store, embedder: Embedder | None, *, batch_size: int, progres
 
 
 def _embeddings(nodes: tuple[Node, ...], embedder: Embedder) -> list[Embedding]:
-    vectors = embedder.embed([embedding_text(node) for node in nodes], role=EmbedRole.PASSAGE)
+    needed = list(wanted(nodes))
+    vectors = embedder.embed([each.text for each in needed], role=EmbedRole.PASSAGE)
     return [
-        Embedding(node=node.id, role=Role.CONTENT, text_hash=node.content_hash, vector=vector)
-        for node, vector in zip(nodes, vectors, strict=True)
+        Embedding(node=each.node.id, role=each.role, text_hash=each.text_hash, vector=vector)
+        for each, vector in zip(needed, vectors, strict=True)
     ]

@@ -19,6 +19,7 @@ from clew.types import Filter, Kind
 MAX_K = 1000
 WHERE_KEYS = ("space", "kind", "category", "tags", "metadata", "since", "until", "archived")
 WEIGHT_NAMES = Weights._fields
+SERVED = (Kind.MEMORY, Kind.CHUNK)  # sections and documents are too large to be served; they vote
 
 
 def question(
@@ -71,10 +72,14 @@ def _query(text: object, limit: int) -> str:
 def filter_of(
     where: Mapping[str, Any] | Filter | None, *, settings: Settings, now: datetime, as_of: Moment | None, known_at: Moment | None
 ) -> Filter:
-    """Return the filter that a mapping such as {"category": "fact", "since": "2026-01-01"} means."""
+    """Return the filter that a mapping such as {"category": "fact", "since": "2026-01-01"} means; it sees what can be served whole."""
     if where is not None and not isinstance(where, Mapping | Filter):
         raise InputError("where", where, "must be a mapping or a Filter", 'Write it as {"category": "fact"}.')
-    chosen = replace(where, now=now) if isinstance(where, Filter) else _from_mapping(dict(where or {}), settings, now)
+    chosen = (
+        replace(where, now=now, kinds=where.kinds or SERVED)
+        if isinstance(where, Filter)
+        else _from_mapping(dict(where or {}), settings, now)
+    )
     return replace(
         chosen,
         as_of=chosen.as_of if as_of is None else parse_time(as_of, "as_of"),
@@ -88,7 +93,7 @@ def _from_mapping(where: dict[str, Any], settings: Settings, now: datetime) -> F
     since, until = where.get("since"), where.get("until")
     return Filter(
         space=_space(where.get("space"), settings),
-        kinds=tuple(Kind(one_of("where.kind", name, tuple(Kind))) for name in _many(where.get("kind"))),
+        kinds=tuple(Kind(one_of("where.kind", name, tuple(Kind))) for name in _many(where.get("kind"))) or SERVED,
         categories=tuple(one_of("where.category", name, settings.memory.categories) for name in _many(where.get("category"))),
         # Names and metadata are put in order as they are when a memory is written, so that they are found again.
         tags=names("tags", _many(where.get("tags")), limit=settings.memory.max_tags),

@@ -14,19 +14,20 @@ import numpy as np
 from clew.errors import InputError, NotFoundError
 from clew.ports import ModelInfo, Store
 from clew.times import iso, parse_time
-from clew.types import Edge, Embedding, Event, EventKind, Kind, Node, Role, Stability
+from clew.types import Edge, Embedding, Event, EventKind, Kind, Node, Quality, Role, Stability, Stub
 
 FORMAT = "clew-export"
 VERSION = 1
 BATCH = 500
 TIMES = ("t_valid", "t_invalid", "t_created", "t_expired")
 TYPES = {
-    **dict.fromkeys(("id", "text", "content_hash", "space", "title", "category", "trigger", "evidence"), str),
+    **dict.fromkeys(("id", "text", "content_hash", "space", "title", "category", "trigger", "evidence", "context"), str),
     **dict.fromkeys(("node", "source", "target", "kind", "text_hash", "float16"), str),
     **dict.fromkeys(("parent", "root", "idempotency_key"), str | None),
     **dict.fromkeys(("position", "start", "end"), int | None),
     **dict.fromkeys(("importance", "weight", "confidence"), int | float),
     **dict.fromkeys(("metadata", "detail"), dict),
+    "quality": dict | None,
     **dict.fromkeys(("keywords", "tags"), list),
     **dict.fromkeys(("protected", "archived"), bool),
     "accesses": int,
@@ -71,7 +72,8 @@ def node_as_dict(node: Node) -> dict[str, Any]:
     """Return a node as JSON-ready data."""
     values = {field.name: getattr(node, field.name) for field in fields(node)}
     values.update({name: None if values[name] is None else iso(values[name]) for name in TIMES})
-    return {**values, "keywords": list(node.keywords), "tags": list(node.tags), "metadata": dict(node.metadata)}
+    quality = None if node.quality is None else node.quality._asdict()
+    return {**values, "keywords": list(node.keywords), "tags": list(node.tags), "metadata": dict(node.metadata), "quality": quality}
 
 
 def event_as_dict(event: Event) -> dict[str, Any]:
@@ -205,6 +207,8 @@ def _checked(values: Mapping[str, Any]) -> None:
 def _read_node(values: dict[str, Any]) -> Node:
     values.update({name: parse_time(values[name], name) for name in TIMES if values.get(name) is not None})
     values.update(kind=Kind(values["kind"]), stability=Stability(values["stability"]))
+    if values.get("quality") is not None:
+        values["quality"] = Quality(**{**values["quality"], "stub": Stub(values["quality"]["stub"])})
     return Node(**{**values, "keywords": tuple(values["keywords"]), "tags": tuple(values["tags"])})
 
 

@@ -17,7 +17,7 @@ from clew.evaluate.measures import column
 from clew.evaluate.plan import Plan, Watch
 from clew.evaluate.policies import SingleHop
 from clew.evaluate.report import Ablation, Report
-from clew.evaluate.running import Prepared, asked, depth_note, depth_of, prepared
+from clew.evaluate.running import Prepared, asked, depth_note, prepared
 from clew.evaluate.samples import samples_of, timings_of
 from clew.evaluate.statistics import compare, holm, require_change
 from clew.evaluate.systems import RELEVANCE_ONLY, System
@@ -99,7 +99,7 @@ def ablate(
     chosen = _chosen(plan, variants, usual=usual)
     with prepared(plan, watch) as ready:
         fitting, notes = _fitting(chosen, ready)
-        depth = depth_of(ready.index.dataset, ready.levels, plan.k)
+        depth = ready.depth
         answers, errors = asked(ready, SYSTEMS, (), depth=depth, progress=watch.progress)
         terms = replace(ready.terms, notes=(*ready.terms.notes, *depth_note(ready, depth), *notes), errors=errors)
         result = result_of(ready.index, answers, terms)  # refuses a set that cannot tell systems apart

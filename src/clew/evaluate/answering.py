@@ -31,7 +31,8 @@ def embed_questions(index: Index) -> None:
 
 def answers_of(index: Index, system: System, *, cache: Path, jobs: int, progress: Progress) -> Answers:
     """Return the system's answer to every question, from the ledger where it is there."""
-    with closing(index.memory.variant(**system.settings)) as memory:
+    searched = index.memory if system.flat else index.structured
+    with closing(searched.variant(**system.settings)) as memory:
         ledger = Ledger(cache, identity(index, system, memory))
 
         def answer(query: Query) -> Answer:
@@ -61,6 +62,7 @@ def identity(index: Index, system: System, memory: Clew) -> dict[str, object]:
     model = memory.store.model()
     return {
         "content": index.content,
+        "structured": not system.flat and index.structured is not index.memory,
         "model": model.id if model else None,
         "policy": repr(system.policy),
         "recipe": system.recipe,
@@ -69,9 +71,11 @@ def identity(index: Index, system: System, memory: Clew) -> dict[str, object]:
 
 
 def named(answer: Answer, index: Index) -> Answer:
-    """Return an answer in the dataset's own ids."""
-    hops = {index.nodes[node].id: hop for node, hop in answer.hops.items()}
-    return replace(answer, ranking=tuple(index.nodes[node].id for node in answer.ranking), hops=hops)
+    """Return an answer in the dataset's own ids; of several chunks of one passage the first counts."""
+    hops: dict[str, int] = {}
+    for node in answer.ranking:
+        hops.setdefault(index.nodes[node].id, answer.hops[node])
+    return replace(answer, ranking=tuple(hops), hops=hops)
 
 
 def cut(answers: Answers, passages: Mapping[str, Passage], *, levels: Iterable[str], k: int) -> Answers:

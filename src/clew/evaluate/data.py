@@ -33,6 +33,9 @@ class Passage:
     end: int = 0
     time: datetime | None = None
     keys: Mapping[str, str] = field(default_factory=dict)
+    format: str = "text"
+    section: str = ""
+    """Which of its neighbours belong together with it: a session, a stretch of a document; none where it stands alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,8 @@ class Query:
     category: str = ""
     relevant: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     spans: tuple[Span, ...] = ()
+    paths: tuple[tuple[str, ...], ...] = ()
+    """Chains of keys of the first level that lead from one relevant key to another, where the set's loader was asked for them."""
     asked_at: datetime | None = None
 
 

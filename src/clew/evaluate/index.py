@@ -6,7 +6,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,9 +16,11 @@ import clew
 from clew.engine import Clew
 from clew.errors import InputError
 from clew.evaluate.data import Dataset, Passage
+from clew.evaluate.placing import placed
 from clew.ingest.draft import embedding_text
+from clew.ingest.embedding import wanted
 from clew.ports import Embedder, EmbedRole, ModelInfo, Progress
-from clew.types import Embedding, Event, EventKind, Kind, Node, NodeId, Role, Vectors
+from clew.types import Embedding, Event, EventKind, Kind, Node, NodeId, Vectors
 from clew.words import content_hash, keywords
 
 BATCH = 1000
@@ -28,12 +30,15 @@ TIMELESS = datetime(2026, 1, 1, tzinfo=UTC)  # for sets whose texts have no date
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """An open Clew over a dataset, with the way from its nodes back to the dataset's passages."""
+    """Open Clews over a dataset, with the way from their nodes back to the dataset's passages."""
 
     memory: Clew
+    """The passages alone, as the baselines search them."""
+    structured: Clew
+    """The same passages with their sections and context keys, as an import keeps them; the same Clew where there are no sections."""
     dataset: Dataset
     nodes: Mapping[NodeId, Passage]
-    """By node id, in the order of the dataset."""
+    """By node id: which passage a node is, or is a chunk of."""
     passages: Mapping[str, Passage]
     """By the dataset's own id: what answers, measures and files speak of."""
     embedder: Embedder | None
@@ -47,22 +52,30 @@ class Index:
 def indexed(
     dataset: Dataset, embedder: Embedder | None, *, progress: Progress, config: Path | None = None, **settings: Any
 ) -> Iterator[Index]:
-    """Put the passages into a fresh store and lend it; the clock stands a day after the latest passage."""
+    """Put the passages into fresh stores and lend them; the clock stands a day after the latest passage."""
     latest = max((passage.time for passage in dataset.passages if passage.time), default=TIMELESS)
     nodes = {f"{number:08d}": passage for number, passage in enumerate(dataset.passages)}
     passages = _by_id(dataset)
     made = [_node(id, passage, latest) for id, passage in nodes.items()]
     vectors = embedder.embed([embedding_text(node) for node in made], role=EmbedRole.PASSAGE) if embedder is not None else None
-    with tempfile.TemporaryDirectory(prefix="clew-eval-") as folder:
-        options = {**settings, "store.synchronous": "NORMAL", "access.track": False}
-        if embedder is None:
-            options["model.embedder"] = "none"
-        path, now = Path(folder) / "eval.clew", latest + timedelta(days=1)
-        with clew.open(path, embedder=embedder, config=config, clock=lambda: now, **options) as memory:
-            if embedder is not None and made:
+    options: dict[str, Any] = {**settings, "store.synchronous": "NORMAL", "access.track": False}
+    if embedder is None:
+        options["model.embedder"] = "none"
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="clew-eval-")))
+        now = latest + timedelta(days=1)
+
+        def opened(name: str, nodes: Sequence[Node]) -> Clew:
+            memory = stack.enter_context(clew.open(folder / name, embedder=embedder, config=config, clock=lambda: now, **options))
+            if embedder is not None and nodes:
                 memory.store.activate(ModelInfo(embedder.id, embedder.dimension))
-            _fill(memory, made, vectors, latest, progress)
-            yield Index(memory, dataset, nodes, passages, embedder, vectors, _content(dataset))
+            _fill(memory, nodes, embedder, latest, progress)
+            return memory
+
+        flat = opened("flat.clew", made)
+        shaped = placed(made, dataset.passages, settings=flat.settings)
+        structured = opened("structured.clew", shaped.nodes) if len(shaped.nodes) > len(made) else flat
+        yield Index(flat, structured, dataset, shaped.passages, passages, embedder, vectors, _content(dataset))
 
 
 def _by_id(dataset: Dataset) -> dict[str, Passage]:
@@ -73,10 +86,10 @@ def _by_id(dataset: Dataset) -> dict[str, Passage]:
     return passages
 
 
-def _fill(memory: Clew, nodes: Sequence[Node], vectors: Vectors | None, now: datetime, progress: Progress) -> None:
+def _fill(memory: Clew, nodes: Sequence[Node], embedder: Embedder | None, now: datetime, progress: Progress) -> None:
     for at in range(0, len(nodes), BATCH):
         part = nodes[at : at + BATCH]
-        memory.store.insert(part, _embeddings(part, None if vectors is None else vectors[at : at + BATCH]))
+        memory.store.insert(part, _embeddings(part, embedder))
         memory.store.append([Event(node=node.id, kind=EventKind.ADD, at=now) for node in part])
         progress("indexing", at + len(part), len(nodes))
 
@@ -96,12 +109,14 @@ def _node(id: NodeId, passage: Passage, now: datetime) -> Node:
     )
 
 
-def _embeddings(nodes: Sequence[Node], vectors: Vectors | None) -> list[Embedding]:
-    if vectors is None:
+def _embeddings(nodes: Sequence[Node], embedder: Embedder | None) -> list[Embedding]:
+    if embedder is None:
         return []
+    needed = list(wanted(nodes))
+    vectors = embedder.embed([each.text for each in needed], role=EmbedRole.PASSAGE)
     return [
-        Embedding(node=node.id, role=Role.CONTENT, text_hash=node.content_hash, vector=vector)
-        for node, vector in zip(nodes, vectors, strict=True)
+        Embedding(node=each.node.id, role=each.role, text_hash=each.text_hash, vector=vector)
+        for each, vector in zip(needed, vectors, strict=True)
     ]
 
 
@@ -109,6 +124,15 @@ def _content(dataset: Dataset) -> str:
     """Hash what is searched, in order; judgements and questions have no part in it."""
     digest = hashlib.sha256()
     for passage in dataset.passages:
-        fields = (passage.id, passage.text, passage.title, passage.space, passage.document, passage.start, str(passage.time))
+        fields = (
+            passage.id,
+            passage.text,
+            passage.title,
+            passage.space,
+            passage.document,
+            passage.start,
+            str(passage.time),
+            passage.section,
+        )
         digest.update(json.dumps(fields).encode() + b"\n")
     return digest.hexdigest()

@@ -19,7 +19,12 @@ from clew.evaluate.data import Query
 from clew.evaluate.policies import Answer, Cost
 
 # What turns answers into numbers, tables and screens has no part in an answer; what it searched is hashed by content.
-UNANSWERING = ("surface", "testing", *(f"evaluate/{name}" for name in ("report", "statistics", "measures", "datasets", "chunkers")))
+UNANSWERING = (
+    "surface",
+    "testing",
+    "ingest/readers",
+    *(f"evaluate/{name}" for name in ("report", "statistics", "measures", "datasets", "chunkers")),
+)
 
 
 @lru_cache(maxsize=1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 
 from clew.errors import InputError, RefusedError
 from clew.evaluate import chunkers, peers
@@ -23,7 +24,7 @@ from clew.evaluate.samples import samples_of, timings_of
 from clew.evaluate.systems import DEFAULT_SYSTEMS, NEED_VECTORS, system
 from clew.evaluate.tables import Terms, headline, result_of, wanted_measures
 from clew.models import load as load_model
-from clew.ports import Progress
+from clew.ports import Embedder, EmbedRole, Progress
 from clew.settings import config_hash
 
 DEEP = 100  # passages asked for where several share a key: enough for ten files or sessions in every set measured
@@ -39,6 +40,12 @@ class Prepared:
     terms: Terms
 
     @property
+    def depth(self) -> int:
+        """How many hits to ask for so that k different keys can appear: more where several share a key or a passage."""
+        cut = len(self.index.nodes) > len(self.index.passages)
+        return max(DEEP, self.plan.k) if cut else depth_of(self.index.dataset, self.levels, self.plan.k)
+
+    @property
     def levels(self) -> tuple[str, ...]:
         """Every level that some measure reads."""
         return tuple(dict.fromkeys((self.terms.level, *(each.level for each in self.terms.measured if each.level))))
@@ -47,41 +54,52 @@ class Prepared:
 @contextmanager
 def prepared(plan: Plan, watch: Watch) -> Iterator[Prepared]:
     """Load, cut, embed and index what the plan names, and lend it."""
-    loaded = plan.loaded()
-    dataset, notes = dataset_of(plan)
+    dataset, notes = _part_of(plan)
+    model = plan.loaded().settings.model
+    embedder = load_model(model.embedder, auto_pull=model.auto_pull, progress=watch.download, announce=watch.announce)
+    cached = CachedEmbedder(embedder, plan.cache, progress=watch.progress) if embedder is not None else None
+    with closing(cached) if cached is not None else nullcontext():
+        dataset, notes = _cut(plan, dataset, notes, cached)
+        terms = _terms(plan, dataset, notes)
+        with indexed(dataset, cached, progress=watch.progress, config=plan.config, **plan.settings) as index:
+            embed_questions(index)
+            yield Prepared(plan, index, terms)
+
+
+def _terms(plan: Plan, dataset: Dataset, notes: tuple[str, ...]) -> Terms:
     measured = wanted_measures(dataset, k=plan.k, names=plan.measures)
-    terms = Terms(
+    return Terms(
         level=_level(dataset, plan.level),
         measured=measured,
         headline=headline(dataset, measured) if not plan.measures else plan.measures[0],
         seed=plan.seed,
         resamples=plan.resamples,
-        config_hash=config_hash(loaded.settings),
+        config_hash=config_hash(plan.loaded().settings),
         notes=notes,
     )
-    model = loaded.settings.model
-    embedder = load_model(model.embedder, auto_pull=model.auto_pull, progress=watch.download, announce=watch.announce)
-    cached = CachedEmbedder(embedder, plan.cache, progress=watch.progress) if embedder is not None else None
-    with (
-        closing(cached) if cached is not None else nullcontext(),
-        indexed(dataset, cached, progress=watch.progress, config=plan.config, **plan.settings) as index,
-    ):
-        embed_questions(index)
-        yield Prepared(plan, index, terms)
 
 
-def dataset_of(plan: Plan) -> tuple[Dataset, tuple[str, ...]]:
+def dataset_of(plan: Plan, embedder: Embedder | None = None) -> tuple[Dataset, tuple[str, ...]]:
     """Return the part of the set, its documents cut into passages, and what is to be said about both."""
+    return _cut(plan, *_part_of(plan), embedder)
+
+
+def _part_of(plan: Plan) -> tuple[Dataset, tuple[str, ...]]:
     dataset = load(plan.dataset, plan.path, part=plan.part, limit=plan.limit, **plan.options)
     notes = [f"The first {plan.limit} questions only."] if plan.limit is not None else []
     if plan.options:
         notes.append(f"Loaded with {', '.join(f'{name}={value}' for name, value in sorted(plan.options.items()) if name != 'sources')}.")
-    if dataset.documents:
-        chosen = chunkers.chunker(plan.chunker, size=plan.chunk_size, overlap=plan.overlap)
-        documents = len(dataset.documents)
-        dataset = chunkers.cut(dataset, chosen)
-        notes.append(f"{documents:,} documents cut into {len(dataset.passages):,} passages by {chosen.name}.")
     return dataset, tuple(notes)
+
+
+def _cut(plan: Plan, dataset: Dataset, notes: tuple[str, ...], embedder: Embedder | None) -> tuple[Dataset, tuple[str, ...]]:
+    """Return the dataset with its documents cut; the semantic chunker asks the embedder where."""
+    if not dataset.documents:
+        return dataset, notes
+    embed = partial(embedder.embed, role=EmbedRole.PASSAGE) if embedder is not None else None
+    chosen = chunkers.chunker(plan.chunker, size=plan.chunk_size, overlap=plan.overlap, embed=embed)
+    made = chunkers.cut(dataset, chosen)
+    return made, (*notes, f"{len(dataset.documents):,} documents cut into {len(made.passages):,} passages by {chosen.name}.")
 
 
 def _level(dataset: Dataset, asked: str) -> str:
@@ -109,7 +127,7 @@ def run(
         system(name, depth=plan.k)  # unknown names are refused before anything is loaded
     peers.check(against)
     with prepared(plan, watch) as ready:
-        depth = depth_of(ready.index.dataset, ready.levels, plan.k)
+        depth = ready.depth
         answers, errors = asked(ready, names, against, depth=depth, progress=watch.progress)
         versions = {name: peers.peer_version(peers.peer(name)) for name in against if name in answers}
         terms = replace(ready.terms, notes=(*ready.terms.notes, *depth_note(ready, depth)), errors=errors, versions=versions)

@@ -30,6 +30,8 @@ class System:
     policy: Policy
     recipe: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    flat: bool = False
+    """Whether it sees the passages alone, without sections and context keys: what a baseline is."""
 
 
 def system(name: str, *, depth: int) -> System:
@@ -38,8 +40,8 @@ def system(name: str, *, depth: int) -> System:
         raise InputError("systems", name, "is not a system", f"Use some of {', '.join(NAMES)}.")
     once, deep = SingleHop(k=depth), {**ALONE, "recall.candidates": max(depth, UNCUT["recall.candidates"])}
     baselines = {
-        "bm25": System(name="bm25", policy=once, recipe="lexical", settings=deep),
-        "dense": System(name="dense", policy=once, recipe="dense", settings=deep),
-        "rrf": System(name="rrf", policy=once, recipe="balanced", settings={**deep, **PLAIN_RRF}),
+        "bm25": System(name="bm25", flat=True, policy=once, recipe="lexical", settings=deep),
+        "dense": System(name="dense", flat=True, policy=once, recipe="dense", settings=deep),
+        "rrf": System(name="rrf", flat=True, policy=once, recipe="balanced", settings={**deep, **PLAIN_RRF}),
     }
     return baselines.get(name) or System(name=name, policy=once, recipe=None if name == "clew" else name)

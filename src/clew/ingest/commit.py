@@ -14,6 +14,7 @@ from clew.ingest.draft import Draft, OnDuplicate, embedding_text
 from clew.ingest.duplicates import near_threshold
 from clew.ingest.hygiene import cleaned
 from clew.ingest.pending import Pending
+from clew.ingest.quality import assess
 from clew.ingest.substance import unsubstantial
 from clew.ports import Clock, ModelInfo, Store
 from clew.settings import Settings
@@ -76,7 +77,7 @@ class Committer:
     def _commit_chunk(self, drafts: Sequence[Draft]) -> list[Outcome]:
         judged = [self._judged(draft) for draft in drafts]
         ready = self._prepared([each for each in judged if isinstance(each, Draft)])
-        rejected = Counter(str(each.rule) for each in judged if isinstance(each, Outcome))
+        rejected = [str(each.rule) for each in judged if isinstance(each, Outcome)]
         with self._store.transaction():
             if ready.vectors:
                 self._agree_on_model()
@@ -84,7 +85,7 @@ class Committer:
             outcomes = [self._settled(each, ready, pending) if isinstance(each, Draft) else each for each in judged]
             pending.write()
             if rejected:
-                self._store.reject(rejected)
+                self._store.reject(Counter(rejected))
         return outcomes
 
     def _judged(self, draft: Draft) -> Draft | Outcome:
@@ -92,7 +93,7 @@ class Committer:
         text = cleaned(draft.text, limits=self._settings.memory)
         if not isinstance(text, str):
             return text
-        clean = replace(draft, text=text)
+        clean = draft if text == draft.text else replace(draft, text=text)
         # The title counts: "Matt's phone" makes a bare number worth keeping.
         return unsubstantial(embedding_text(clean), settings=self._settings.substance) or clean
 
@@ -105,12 +106,16 @@ class Committer:
         return _Ready(None if vectors is None else dict(zip(texts, vectors, strict=True)), notes)
 
     def _is_known(self, draft: Draft) -> bool:
+        if draft.idempotency_key is None and not self._seeks_same(draft):
+            return False
         there = Pending(self._store, self._settings.duplicates)
         return there.by_key(draft) is not None or self._same(draft, there, self._clock()) is not None
 
     def _same(self, draft: Draft, pending: Pending, now: datetime) -> Node | None:
-        wanted = self._settings.duplicates.exact and draft.on_duplicate != OnDuplicate.INSERT
-        return pending.by_text(draft, at=now) if wanted else None
+        return pending.by_text(draft, at=now) if self._seeks_same(draft) else None
+
+    def _seeks_same(self, draft: Draft) -> bool:
+        return self._settings.duplicates.exact and draft.on_duplicate is not OnDuplicate.INSERT
 
     def _alike(self, draft: Draft, vector: Vectors | None, pending: Pending, now: datetime) -> Match | None:
         wanted = draft.near and draft.on_duplicate != OnDuplicate.INSERT
@@ -221,6 +226,7 @@ def _node(draft: Draft, id: NodeId, now: datetime, *, max_keywords: int) -> Node
         tags=draft.tags,
         metadata=draft.metadata,
         idempotency_key=draft.idempotency_key,
+        quality=assess(draft.text, title=draft.title),
     )
 
 

@@ -23,6 +23,10 @@ class OnDuplicate(StrEnum):
     ERROR = "error"
 
 
+_WAYS = tuple(OnDuplicate)
+_STABILITIES = tuple(Stability)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """One memory offered, with everything that `draft` checked."""
@@ -74,17 +78,17 @@ def draft(
         category=memory.default_category if category is None else _category(category, settings),
         trigger=_trigger(trigger, settings) if trigger else "",
         importance=memory.default_importance if importance is None else share("importance", importance),
-        title=line("title", "" if title is None else title, limit=memory.max_title_characters, empty=True),
+        title=line("title", title, limit=memory.max_title_characters, empty=True) if title is not None else "",
         space=settings.store.space if space is None else line("space", space, limit=MAX_NAME_CHARACTERS),
         stability=_stability(stability),
         valid_from=begins,
         valid_to=ends,
         tags=names("tags", tags, limit=memory.max_tags),
         metadata={} if metadata is None else plain_metadata(metadata, limit_bytes=memory.max_metadata_bytes),
-        source=line("source", "" if source is None else source, limit=MAX_SOURCE_CHARACTERS, empty=True),
+        source=line("source", source, limit=MAX_SOURCE_CHARACTERS, empty=True) if source is not None else "",
         keywords=names("keywords", keywords, limit=memory.max_keywords),
         idempotency_key=None if idempotency_key is None else line("idempotency_key", idempotency_key, limit=MAX_NAME_CHARACTERS),
-        on_duplicate=OnDuplicate(one_of("on_duplicate", on_duplicate, tuple(OnDuplicate), way_out="Reinforce is the usual.")),
+        on_duplicate=OnDuplicate(one_of("on_duplicate", on_duplicate, _WAYS, way_out="Reinforce is the usual.")),
         near=settings.duplicates.near if near is None else bool(near),
     )
 
@@ -110,7 +114,7 @@ def _trigger(value: str, settings: Settings) -> str:
 
 def _stability(value: str | None) -> Stability:
     return (
-        Stability(one_of("stability", value, tuple(Stability), way_out="Leave it out when in doubt."))
+        Stability(one_of("stability", value, _STABILITIES, way_out="Leave it out when in doubt."))
         if value is not None
         else Stability.UNKNOWN
     )

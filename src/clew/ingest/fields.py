@@ -11,6 +11,8 @@ from typing import Any
 
 from clew.errors import InputError
 
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
 MAX_NAME_CHARACTERS = 200  # of a space, a tag, a keyword, an idempotency key: names, not texts
 MAX_SOURCE_CHARACTERS = 2000  # as long as the longest address browsers and servers agree on
 
@@ -43,16 +45,23 @@ def line(field: str, value: object, *, limit: int, empty: bool = False) -> str:
         raise InputError(field, value, "must be text", "Put it in quotes.")
     if len(value) > limit:
         raise InputError(field, value, f"is longer than {limit} characters", "Shorten it; what is long belongs into the text.")
-    tidied = " ".join(unicodedata.normalize("NFC", value).split())
-    if bad := next((each for each in tidied if unicodedata.category(each) in {"Cc", "Cs"}), None):
-        raise InputError(field, value, f"holds the control character U+{ord(bad):04X}", "Remove it.")
+    tidied = " ".join(value.split()) if value.isascii() and value.isprintable() else _orderly(field, value)
     if not tidied and not empty:
         raise InputError(field, value, "is empty", "Name it, or leave it out.")
     return tidied
 
 
+def _orderly(field: str, value: str) -> str:
+    tidied = " ".join(unicodedata.normalize("NFC", value).split())
+    if bad := next((each for each in tidied if unicodedata.category(each) in {"Cc", "Cs"}), None):
+        raise InputError(field, value, f"holds the control character U+{ord(bad):04X}", "Remove it.")
+    return tidied
+
+
 def names(field: str, values: object, *, limit: int) -> tuple[str, ...]:
     """Return short texts without repeats, in order."""
+    if values == ():
+        return ()
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         raise InputError(field, values, "must be a list of texts", f'Write {field}=["one", "two"].')
     found = tuple(dict.fromkeys(line(field, value, limit=MAX_NAME_CHARACTERS) for value in values))
@@ -66,7 +75,7 @@ def plain_metadata(value: object, *, limit_bytes: int) -> dict[str, Any]:
     way_out = "Use a mapping of text to texts, numbers, truth values, lists and mappings."
     try:
         plain = _plain(value)
-        size = len(json.dumps(plain, ensure_ascii=False, allow_nan=False).encode())
+        size = len(_JSON(plain).encode())
     except (TypeError, ValueError, RecursionError) as error:  # a lone surrogate cannot be encoded: a ValueError too
         raise InputError("metadata", value, f"is not JSON: {error}", way_out) from error
     if not isinstance(plain, dict):
@@ -79,12 +88,12 @@ def plain_metadata(value: object, *, limit_bytes: int) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):  # JSON would turn 1 into "1"
             raise TypeError("every key must be text")
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
     raise TypeError(f"{type(value).__name__} has no form in JSON")

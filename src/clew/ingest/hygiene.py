@@ -24,6 +24,9 @@ def cleaned(text: str, *, limits: MemorySettings) -> str | Outcome:
     """Return the text with white space in order, or why it is rejected."""
     if len(text) > UNREAD_FACTOR * limits.max_characters:
         return rejected("too_long", len(text), limits.max_characters)
+    if text.isascii() and text.isprintable():  # one line without control characters, as most are
+        tidied = " ".join(text.split())
+        return _objection(tidied, limits) or tidied
     if found := _NOT_TEXT.search(text):
         return rejected("not_text", f"U+{ord(found.group()):04X} at {found.start()}", "text without control characters or lone surrogates")
     tidied = tidy(text)

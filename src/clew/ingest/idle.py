@@ -41,6 +41,8 @@ def is_chatter(text: str) -> bool:
     >>> is_chatter("Ok, thanks a lot!!"), is_chatter("👍 ..."), is_chatter("Port 5432 is open")
     (True, True, False)
     """
+    if tells_plainly(text):
+        return False
     said = _said(text)
     return all(_is_idle(word) or word in AMOUNTS for word in said) and (not said or any(_is_chatter_word(word) for word in said))
 
@@ -61,17 +63,39 @@ def is_blank(text: str) -> bool:
     >>> is_blank("This is just a test message 2"), is_blank("The test message is an empty string")
     (True, False)
     """
-    said = [folded(word) for word in words(text)]
+    said = plain_words(text)
     return all(word in PLACEHOLDERS or word in STOP_WORDS or word.isdigit() for word in said) and _holds(said, BLANKS)
 
 
-def telling_words(text: str) -> set[str]:
+@lru_cache(maxsize=512)
+def plain_words(text: str) -> tuple[str, ...]:
+    """Return the folded words of a text in order; remembered for a while, as several rules ask.
+
+    >>> plain_words("Müller’s café")
+    ('muller', 'cafe')
+    """
+    if text.isascii() and "'" not in text:  # as most are: to fold is to lower
+        return tuple(map(str.lower, words(text)))
+    return tuple(map(folded, words(text)))
+
+
+def tells_plainly(text: str) -> bool:
+    """Tell whether one word alone takes a text out of chatter and talk about talk, as in most texts: the quick way to keep it.
+
+    >>> tells_plainly("Thanks, the server is down"), tells_plainly("Thanks a lot, Joanna, any questions?")
+    (True, False)
+    """
+    return any(map(_tells_plainly, words(text)))
+
+
+@lru_cache(maxsize=512)
+def telling_words(text: str) -> frozenset[str]:
     """Return the different words that tell something: no stop words, chatter or light words.
 
     >>> sorted(telling_words("Okay, I think that the server is down again"))
     ['server']
     """
-    return {word for word in map(folded, words(text)) if word and not _is_idle(word) and word not in LIGHT}
+    return frozenset(filter(_tells, plain_words(text)))
 
 
 def _holds(said: Sequence[str], phrases: Sequence[str]) -> bool:
@@ -90,6 +114,18 @@ def _said(text: str) -> list[str]:
     ]
 
 
+@lru_cache(maxsize=1 << 16)
+def _tells(word: str) -> bool:
+    """Tell whether a folded word is more than a stop word, chatter or light."""
+    return bool(word) and not _is_idle(word) and word not in LIGHT
+
+
+@lru_cache(maxsize=1 << 16)
+def _tells_plainly(word: str) -> bool:
+    plain = folded(word)
+    return _tells(plain) and not word.istitle() and plain not in AMOUNTS and plain not in ABOUT_TALK
+
+
 def _is_idle(word: str) -> bool:
     return word in STOP_WORDS or _is_chatter_word(word)
 
@@ -97,5 +133,6 @@ def _is_idle(word: str) -> bool:
 @lru_cache(maxsize=1 << 14)
 def _is_chatter_word(word: str) -> bool:
     """Tell whether a word is chatter, also when it is drawn out: "yesss", "coool"."""
-    shortened = {word, _ELONGATED.sub(r"\1", word), _ELONGATED.sub(r"\1\1", word)}
-    return not CHATTER.isdisjoint(shortened) or _LAUGHTER.fullmatch(word) is not None
+    if word in CHATTER or _LAUGHTER.fullmatch(word):
+        return True
+    return _ELONGATED.search(word) is not None and (_ELONGATED.sub(r"\1", word) in CHATTER or _ELONGATED.sub(r"\1\1", word) in CHATTER)

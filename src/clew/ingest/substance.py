@@ -11,10 +11,9 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 
 from clew.ingest.hygiene import rejected
-from clew.ingest.idle import is_about_talk, is_blank, is_chatter, sentences, telling_words
+from clew.ingest.idle import is_about_talk, is_blank, is_chatter, plain_words, sentences, telling_words, tells_plainly
 from clew.settings import SubstanceSettings
 from clew.types import Outcome
-from clew.words import folded, words
 
 _LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm", "poiuytrewq", "lkjhgfdsa", "mnbvcxz")
@@ -43,7 +42,8 @@ def no_words(text: str) -> str | None:
     >>> no_words("https://example.com/a 42"), no_words("Port 5432 is Postgres")
     ('no letters outside links', None)
     """
-    return None if any(character.isalpha() for character in _LINK.sub("", text)) else "no letters outside links"
+    plain = _LINK.sub("", text) if "://" in text or "www." in text.lower() else text
+    return None if any(map(str.isalpha, plain)) else "no letters outside links"
 
 
 def repeated(text: str) -> str | None:
@@ -52,10 +52,10 @@ def repeated(text: str) -> str | None:
     >>> repeated("asdf asdf asdf"), repeated("aaaaaaaaaaaaaaaa"), repeated("Bora Bora is an island")
     ('asdf', 'a', None)
     """
-    letters = {character for character in text.casefold() if character.isalpha()}
+    letters = {character for character in set(text.casefold()) if character.isalpha()}
     if len(letters) < FEWEST_LETTERS and not any(character.isdigit() for character in text):
         return "".join(sorted(letters))
-    said = [folded(word) for word in words(text)]
+    said = plain_words(text)
     period = next((length for length in range(1, MAX_PERIOD + 1) if _has_period(said, length)), None)
     return " ".join(said[:period]) if period else None
 
@@ -66,7 +66,7 @@ def keyboard_mash(text: str) -> str | None:
     >>> keyboard_mash("asdfghjkl qwerty"), keyboard_mash("The qwerty layout")
     ('asdfghjkl', None)
     """
-    said = [folded(word) for word in words(text)]
+    said = plain_words(text)
     return said[0] if said and all(map(_is_mashed, said)) else None
 
 
@@ -76,8 +76,8 @@ def placeholder(text: str) -> str | None:
     >>> placeholder("This is just a test message"), placeholder("Replace the lorem ipsum on the landing page")
     ('this is just a test', None)
     """
-    said = [folded(word) for word in words(text)]
-    return " ".join(said[:5]) if said[:2] == ["lorem", "ipsum"] or is_blank(text) else None
+    said = plain_words(text)
+    return " ".join(said[:5]) if said[:2] == ("lorem", "ipsum") or is_blank(text) else None
 
 
 def idle_talk(text: str) -> str | None:
@@ -86,6 +86,8 @@ def idle_talk(text: str) -> str | None:
     >>> idle_talk("Sure! Let me know if you have any questions."), idle_talk("Sure! The key is in the vault.")
     ('2 sentences', None)
     """
+    if tells_plainly(text):
+        return None
     said = sentences(text)
     idle = any(map(is_about_talk, said)) and all(is_about_talk(each) or is_chatter(each) or not telling_words(each) for each in said)
     return f"{len(said)} sentence{'s' if len(said) > 1 else ''}" if idle else None
@@ -108,12 +110,12 @@ LIMITS: Mapping[str, str] = {
 
 
 def _is_rich(opening: str) -> bool:
-    return sum(word.isalpha() for word in telling_words(opening)) >= RICH_WORDS and placeholder(opening) is None
+    return sum(map(str.isalpha, telling_words(opening))) >= RICH_WORDS and placeholder(opening) is None
 
 
 def _few_telling_words(text: str, least: int) -> Outcome | None:
     """Object to text without telling words; a script without spaces has no words to count."""
-    if any(_is_foreign(character) for character in text):
+    if not text.isascii() and any(map(_is_foreign, text)):
         return None
     found = len(telling_words(text))
     return rejected("few_telling_words", found, least) if found < least else None

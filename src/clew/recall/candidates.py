@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
-from clew.ports import Store
-from clew.recall.state import DENSE, SPARSE, Recall, Rejection
-from clew.types import Match, Ranking, Vectors
+from clew.ports import Coverage, Store
+from clew.recall.state import CONTEXT, DENSE, SPARSE, Recall, Rejection
+from clew.types import Match, Ranking, Role, Vectors
 
 EmbedQuery: TypeAlias = Callable[[str], tuple[Vectors | None, tuple[str, ...]]]
 """Returns the vector of a question, or None and the reason."""
+
+
+@runtime_checkable
+class SupportsTransactions(Protocol):
+    """A store that can tell whether the calling thread is inside a transaction: only that thread sees what it wrote."""
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether this thread is inside a transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +39,29 @@ class Candidates:
         """Set the channels, and for each the score that a memory outside it has at most."""
         if DENSE not in self.channels:
             return self._with(recall, {SPARSE: self._sparse(recall)})
-        words: Future[Ranking] | None = self.executor.submit(self._sparse, recall) if SPARSE in self.channels else None
-        vector, notes = self.embed(recall.question.text)
-        recall = replace(recall, vector=vector, notes=recall.notes + notes)
+        words = self._begun(recall) if SPARSE in self.channels else None
+        vector, notes = (recall.vector, ()) if recall.vector is not None else self.embed(recall.question.text)
+        fresh = tuple(note for note in notes if note not in recall.notes)  # a stage before may have asked for the vector in vain
+        recall = replace(recall, vector=vector, notes=recall.notes + fresh)
         found: dict[str, Ranking] = {}
-        if words is not None:  # waited for before the scan, which takes every core there is: side by side both are slower
-            found[SPARSE] = words.result()
+        if words is not None:  # before the scan, which takes every core there is: side by side both are slower
+            # Not begun yet, so the question was embedded at once or the machine is busy: quicker done than waited for.
+            found[SPARSE] = self._sparse(recall) if words.cancel() else words.result()
         if vector is not None:
             found[DENSE] = self.store.dense(vector, recall.question.where, limit=self.limit)
-            recall = replace(recall, notes=recall.notes + _uncovered(*self.store.coverage()))
+            there = self.store.coverage()
+            if there.contexts and CONTEXT in self.channels:
+                found[CONTEXT] = self.store.dense(vector, recall.question.where, limit=self.limit, role=Role.CONTEXT)
+            recall = replace(recall, notes=recall.notes + _uncovered(there))
         return self._with(recall, found)
+
+    def _begun(self, recall: Recall) -> Future[Ranking]:
+        """Start the word search in another thread; inside a transaction do it here, where both channels see the same."""
+        if isinstance(self.store, SupportsTransactions) and self.store.in_transaction:
+            done: Future[Ranking] = Future()
+            done.set_result(self._sparse(recall))
+            return done
+        return self.executor.submit(self._sparse, recall)
 
     def _sparse(self, recall: Recall) -> Ranking:
         return self.store.sparse(recall.terms, recall.question.where, limit=self.limit)
@@ -51,35 +73,39 @@ class Candidates:
         far = [_rejection(match, reason, floor) for match in found.get(DENSE, ()) if match.score < floor]
         if far:
             found[DENSE] = found[DENSE][: -len(far)]
-        words, dissimilar, notes = self._similar_enough(recall, found)
-        kept = {match.id for match in words}
+        if CONTEXT in found:
+            found[CONTEXT] = tuple(match for match in found[CONTEXT] if match.score >= self.dense_floor)
+        found, dissimilar, notes = self._similar_enough(recall, found)
+        kept = {match.id for name, ranking in found.items() if name != DENSE for match in ranking}
         rejected = {rejection.id: rejection for rejection in (*dissimilar, *far) if rejection.id not in kept}
-        channels = {**found, SPARSE: words} if SPARSE in found else found
-        return replace(
-            recall, channels=channels, lows=lows, rejected=recall.rejected + tuple(rejected.values()), notes=recall.notes + notes
-        )
+        return replace(recall, channels=found, lows=lows, rejected=recall.rejected + tuple(rejected.values()), notes=recall.notes + notes)
 
     def _low(self, name: str, ranking: Ranking) -> float:
         """Return the last score of a full list; of a list that holds all there is, the least a score can be."""
-        least = self.dense_floor if name == DENSE else 0.0
+        least = 0.0 if name == SPARSE else self.dense_floor
         return max(least, ranking[-1].score) if len(ranking) == self.limit else least
 
-    def _similar_enough(self, recall: Recall, found: Mapping[str, Ranking]) -> tuple[Ranking, list[Rejection], tuple[str, ...]]:
-        """Hold word hits to `min_similarity` as well, by their exact cosine."""
-        words, least = found.get(SPARSE, ()), recall.question.min_similarity
-        if least <= 0 or not words:
-            return words, [], ()
+    def _similar_enough(self, recall: Recall, found: dict[str, Ranking]) -> tuple[dict[str, Ranking], list[Rejection], tuple[str, ...]]:
+        """Hold what was found by words or amid its neighbours to `min_similarity` as well, by its own exact cosine."""
+        least = recall.question.min_similarity
+        others = {match.id: None for name, ranking in found.items() if name != DENSE for match in ranking}
+        if least <= 0 or not others:
+            return found, [], ()
         if recall.vector is None:
-            return words, [], ("min_similarity was not applied: without a vector of the question there is no similarity to compare.",)
-        cosines = self.store.cosines(recall.vector, [match.id for match in words])
-        far = [Match(match.id, cosines[match.id]) for match in words if cosines.get(match.id, least) < least]
-        near = tuple(match for match in words if cosines.get(match.id, least) >= least)
-        return near, [_rejection(match, "min_similarity", least) for match in far], ()
+            return found, [], ("min_similarity was not applied: without a vector of the question there is no similarity to compare.",)
+        cosines = self.store.cosines(recall.vector, list(others))
+        far = {id: cosines[id] for id in others if cosines.get(id, least) < least}
+        near = {name: tuple(match for match in ranking if match.id not in far) for name, ranking in found.items()}
+        return near, [_rejection(Match(id, cosine), "min_similarity", least) for id, cosine in far.items()], ()
 
 
-def _uncovered(vectors: int, nodes: int) -> tuple[str, ...]:
-    missing = nodes - vectors
-    return (f"{missing} of {nodes} memories have no vector and are found by words only: run clew reembed.",) if missing > 0 else ()
+def _uncovered(there: Coverage) -> tuple[str, ...]:
+    notes = []
+    if (missing := there.nodes - there.vectors) > 0:
+        notes.append(f"{missing} of {there.nodes} memories have no vector and are found by words only: run clew reembed.")
+    if (missing := there.keyed - there.contexts) > 0:
+        notes.append(f"{missing} of {there.keyed} small chunks have no vector of their context: run clew reembed.")
+    return tuple(notes)
 
 
 def _rejection(match: Match, reason: str, limit: float) -> Rejection:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from clew.recall.state import DENSE, SPARSE, Hit, Place
+from clew.recall.state import CONTEXT, DENSE, SECTION, SPARSE, Hit, Place
 from clew.words import sentence_list
 
-CHANNELS = {SPARSE: ("by its words", "BM25"), DENSE: ("by its meaning", "cosine")}
+CHANNELS = {
+    SPARSE: ("by its words", "BM25"),
+    DENSE: ("by its meaning", "cosine"),
+    CONTEXT: ("by its meaning amid its neighbours", "cosine"),
+    SECTION: ("through its section", "relevance"),
+}
 
 
 def explanation(hit: Hit) -> str:
     """Return the sentence: which channels found it at which rank, and what its score is made of."""
-    found = [_found(name, place) for name, place in sorted(hit.channels.items(), reverse=True)]
+    found = [_found(name, place) for name, place in sorted(hit.channels.items(), reverse=True) if place.rank is not None]
     parts = [
         f"{name} {part.contribution:.3f} ({part.value:.2f} × {part.weight:g})"
         for name, part in sorted(hit.components.items(), key=lambda item: (-item[1].contribution, item[0]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from clew.recall.state import DENSE, SPARSE, Hit, Place, Recall
+from clew.recall.state import CONTEXT, DENSE, SPARSE, Hit, Place, Recall
 from clew.types import NodeId, Ranking
 
 Places = dict[NodeId, dict[str, Place]]
@@ -37,8 +37,7 @@ def rrf(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], k: flo
     places: Places = {}
     for name in sorted(channels):  # fixed order: float sums must not depend on dict order
         for rank, match in enumerate(channels[name], start=1):
-            share = Place(rank=rank, score=match.score, normalised=(k + 1) / (k + rank), weight=shares[name])
-            places.setdefault(match.id, {})[name] = share
+            places.setdefault(match.id, {})[name] = Place(rank, match.score, (k + 1) / (k + rank), shares[name])
     return places
 
 
@@ -57,10 +56,10 @@ def convex(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], low
     shares = shared(weights, channels)
     places: Places = {}
     for name in sorted(channels):
-        low, high = lows[name], max((match.score for match in channels[name]), default=0.0)
+        low, high, share = lows[name], max((match.score for match in channels[name]), default=0.0), shares[name]
         for rank, match in enumerate(channels[name], start=1):
-            share = Place(rank=rank, score=match.score, normalised=_between(match.score, low, high), weight=shares[name])
-            places.setdefault(match.id, {})[name] = share
+            score = match.score
+            places.setdefault(match.id, {})[name] = Place(rank, score, _between(score, low, high), share)
     return places
 
 
@@ -75,7 +74,10 @@ def _between(score: float, low: float, high: float) -> float:
 
 def relevance(places: Mapping[str, Place]) -> float:
     """Return the fused relevance of a hit, between 0 and 1: the sum of its channels' shares."""
-    return sum(places[name].contribution for name in sorted(places))
+    if len(places) == 1:  # most are found by one channel, and nothing is left to add
+        (only,) = places.values()
+        return only.contribution
+    return sum([places[name].contribution for name in sorted(places)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +87,17 @@ class Fuse:
     method: str
     dense_weight: float
     sparse_weight: float
+    context_share: float
     rrf_k: float
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the hits."""
-        weights = {DENSE: self.dense_weight, SPARSE: self.sparse_weight}
+        # A node's meaning is what it says and what it says amid its neighbours: the two share the dense weight.
+        amid = self.context_share if CONTEXT in recall.channels else 0.0
+        weights = {DENSE: self.dense_weight * (1 - amid), CONTEXT: self.dense_weight * amid, SPARSE: self.sparse_weight}
         if self.method == "rrf":
             places = rrf(recall.channels, weights=weights, k=self.rrf_k)
         else:
             places = convex(recall.channels, weights=weights, lows=recall.lows)
-        hits = (Hit(id=id, score=relevance(found), channels=found) for id, found in places.items())
+        hits = [Hit(id, relevance(found), found) for id, found in places.items()]
         return replace(recall, hits=tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))))

@@ -2,43 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from clew.ports import Store
+from clew.recall.expand import Expand
 from clew.recall.explain import explanation
+from clew.recall.gate import Gate
+from clew.recall.overlap import SHARE, covered
 from clew.recall.state import Hit, Recall, Rejection
 from clew.words import token_estimate
 
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """Keep the best k that fit the token budget, fetch them, and say in a sentence why each is there."""
+    """Keep the best k that pass, fetch them with what must stand around them, and say in a sentence why each is there."""
 
+    expand: Expand | None
+    gate: Gate | None
+    collapse: bool
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
-        """Set the final hits; what the budget shut out is counted as rejected."""
+        """Set the final hits; what was turned away, said already or beyond the budget is counted as rejected."""
         budget, k = recall.question.budget_tokens, recall.question.k
         kept: list[Hit] = []
-        shut_out: list[Rejection] = []
+        rejected: list[Rejection] = []
         spent = 0
         for hit in self._fetched(recall.hits, k):
-            tokens = token_estimate(hit.text) if budget else 0
-            if spent + tokens > budget > 0:
-                shut_out.append(
-                    Rejection(id=hit.id, stage="pack", reason="budget_tokens", value=float(spent + tokens), limit=float(budget))
-                )
+            tokens = token_estimate(hit.context or hit.text) if budget else 0
+            why = self._objection(hit, kept) or _beyond(hit, spent + tokens, budget)
+            if why is not None:
+                rejected.append(why)
                 continue
             spent += tokens
-            kept.append(replace(hit, explanation=explanation(hit)))
+            kept.append(hit._replace(explanation=explanation(hit)))
             if len(kept) == k:
                 break
-        return replace(recall, hits=tuple(kept), rejected=recall.rejected + tuple(shut_out))
+        return replace(recall, hits=tuple(kept), rejected=recall.rejected + tuple(rejected))
 
-    def _fetched(self, hits: tuple[Hit, ...], size: int) -> Iterator[Hit]:
+    def _fetched(self, hits: Sequence[Hit], size: int) -> Iterator[Hit]:
         """Yield the hits with their memories, fetched a page at a time; one that is gone meanwhile drops out."""
         for at in range(0, len(hits), size):
             page = hits[at : at + size]
             nodes = self.store.get([hit.id for hit in page])
-            yield from (replace(hit, node=nodes[hit.id]) for hit in page if hit.id in nodes)
+            found = [hit._replace(node=nodes[hit.id]) for hit in page if hit.id in nodes]
+            yield from self.expand(found) if self.expand is not None else found
+
+    def _objection(self, hit: Hit, kept: Sequence[Hit]) -> Rejection | None:
+        if self.gate is not None and (turned_away := self.gate(hit)) is not None:
+            return turned_away
+        if self.collapse and hit.node is not None and (share := covered(hit.node, [each.node for each in kept if each.node])) >= SHARE:
+            return Rejection(id=hit.id, stage="pack", reason="overlap", value=share, limit=SHARE)
+        return None
+
+
+def _beyond(hit: Hit, tokens: int, budget: int) -> Rejection | None:
+    if not tokens > budget > 0:
+        return None
+    return Rejection(id=hit.id, stage="pack", reason="budget_tokens", value=float(tokens), limit=float(budget))

@@ -3,6 +3,8 @@
 fast       30 candidates from each channel
 balanced   the default: 100
 thorough   300: for presets that reorder by recency or importance, and for long lists
+agent      balanced, and chunks that are poor, stubs or too short even with their context are turned away
+staged     sections first, then the chunks inside the best of them
 lexical    words alone; needs no model
 dense      meaning alone
 """
@@ -17,16 +19,22 @@ from dataclasses import dataclass, replace
 from clew.ports import Store
 from clew.recall.analyse import Analyse
 from clew.recall.candidates import Candidates, EmbedQuery
+from clew.recall.expand import Expand
 from clew.recall.fuse import Fuse
+from clew.recall.gate import Gate
+from clew.recall.lift import Lift
+from clew.recall.narrow import Narrow
 from clew.recall.pack import Pack
 from clew.recall.score import Score
-from clew.recall.state import DENSE, SPARSE, Recall, Stage, Step
+from clew.recall.state import CONTEXT, DENSE, SPARSE, Recall, Stage, Step
 from clew.settings import Settings
 
-NAMES = ("fast", "balanced", "thorough", "lexical", "dense")
+NAMES = ("fast", "balanced", "thorough", "agent", "staged", "lexical", "dense")
 FAST_SHARE = 0.3  # of the configured candidates
 THOROUGH_FACTOR = 3
 CHANNELS = {"lexical": (SPARSE,), "dense": (DENSE,)}
+ALL = (DENSE, CONTEXT, SPARSE)
+PLAIN = ("lexical", "dense")  # one channel, as it comes
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +63,40 @@ def recipe(name: str, *, settings: Settings, store: Store, embed: EmbedQuery, ex
     """Return the recipe of this name, bound to its settings and ports."""
     options = settings.recall
     limits = {"fast": max(1, round(options.candidates * FAST_SHARE)), "thorough": options.candidates * THOROUGH_FACTOR}
+    limit = limits.get(name, options.candidates)
     rrf = options.fusion == "rrf"
+    candidates = Candidates(
+        limit=limit,
+        channels=CHANNELS.get(name, ALL),
+        dense_floor=options.dense_floor,
+        store=store,
+        embed=embed,
+        executor=executor,
+    )
+    fuse = Fuse(
+        method=options.fusion,
+        dense_weight=options.rrf_dense_weight if rrf else options.convex_dense_weight,
+        sparse_weight=options.rrf_sparse_weight if rrf else 1.0 - options.convex_dense_weight,
+        context_share=options.context_share,
+        rrf_k=options.rrf_k,
+    )
+    lift = Lift(weight=options.section_weight, dense_weight=options.section_dense_weight, limit=options.candidates, store=store)
+    score = Score(recency_rate_per_day=settings.score.recency_rate_per_day, access_divisor=settings.score.access_divisor, store=store)
+    pack = Pack(expand=_expand(settings, store), gate=_gate(name, settings), collapse=options.collapse_overlaps, store=store)
+    before = (Narrow(count=options.staged_sections, dense_weight=options.convex_dense_weight, store=store, embed=embed),)
     return Recipe(
         name,
-        (
-            Analyse(),
-            Candidates(
-                limit=limits.get(name, options.candidates),
-                channels=CHANNELS.get(name, (DENSE, SPARSE)),
-                dense_floor=options.dense_floor,
-                store=store,
-                embed=embed,
-                executor=executor,
-            ),
-            Fuse(
-                method=options.fusion,
-                dense_weight=options.rrf_dense_weight if rrf else options.convex_dense_weight,
-                sparse_weight=options.rrf_sparse_weight if rrf else 1.0 - options.convex_dense_weight,
-                rrf_k=options.rrf_k,
-            ),
-            Score(recency_rate_per_day=settings.score.recency_rate_per_day, access_divisor=settings.score.access_divisor, store=store),
-            Pack(store=store),
-        ),
+        (Analyse(), *(before if name == "staged" else ()), candidates, fuse, *(() if name in PLAIN else (lift,)), score, pack),
     )
+
+
+def _expand(settings: Settings, store: Store) -> Expand | None:
+    chosen = settings.expansion
+    return Expand(below_words=chosen.below_words, reach=chosen.reach, store=store) if chosen.enabled else None
+
+
+def _gate(name: str, settings: Settings) -> Gate | None:
+    chosen = settings.gate
+    if name != "agent" and not chosen.always:
+        return None
+    return Gate(min_quality=chosen.min_quality, min_words=chosen.min_words, excluded_stubs=chosen.excluded_stubs)

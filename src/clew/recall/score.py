@@ -6,11 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from clew.ports import Store
-from clew.recall.state import Component, Hit, Question, Recall
+from clew.recall.state import Component, Hit, LazyHits, Recall
 from clew.settings import Weights
-from clew.types import Signals
+from clew.types import NodeId, Signals
 
 SECONDS_PER_DAY = 86_400.0
 
@@ -55,6 +56,19 @@ def components(
     }
 
 
+def score(
+    relevance: float, signals: Signals, *, weights: Weights, now: datetime, recency_rate_per_day: float, access_divisor: float
+) -> float:
+    """Return `total` of `components`, to the last bit, without making them: most candidates are only put in order."""
+    age_days = (now - signals.t_valid).total_seconds() / SECONDS_PER_DAY
+    return (  # in the order in which `total` sums
+        weights.access * access(signals.accesses, divisor=access_divisor)
+        + weights.importance * signals.importance
+        + weights.recency * recency(age_days, rate_per_day=recency_rate_per_day)
+        + weights.semantic * relevance
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """Put the hits in the order of their scores; one that is gone meanwhile drops out."""
@@ -65,17 +79,18 @@ class Score:
 
     def __call__(self, recall: Recall) -> Recall:
         """Set components and scores."""
-        known = self.store.signals([hit.id for hit in recall.hits])
-        hits = [self._scored(hit, known[hit.id], recall.question) for hit in recall.hits if hit.id in known]
-        return replace(recall, hits=tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))))
+        known = recall.signals if recall.signals is not None else self.store.signals([hit.id for hit in recall.hits])
+        terms: dict[str, Any] = {
+            "weights": recall.question.weights,
+            "now": recall.question.where.now,
+            "recency_rate_per_day": self.recency_rate_per_day,
+            "access_divisor": self.access_divisor,
+        }
+        scored = [(-score(hit.score, known[hit.id], **terms), hit.id, hit) for hit in recall.hits if hit.id in known]
+        scored.sort()
 
-    def _scored(self, hit: Hit, signals: Signals, question: Question) -> Hit:
-        parts = components(
-            hit.score,
-            signals,
-            weights=question.weights,
-            now=question.where.now,
-            recency_rate_per_day=self.recency_rate_per_day,
-            access_divisor=self.access_divisor,
-        )
-        return Hit(id=hit.id, score=total(parts), channels=hit.channels, components=parts)
+        def made(each: tuple[float, NodeId, Hit]) -> Hit:
+            negated, id, hit = each
+            return Hit(id, -negated, hit.channels, components(hit.score, known[id], **terms))
+
+        return replace(recall, hits=LazyHits(scored, made))

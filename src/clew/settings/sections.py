@@ -118,7 +118,9 @@ class RecallSettings(Section):
     """How candidates are found and fused (U7)."""
 
     k: int = setting(10, "How many hits a recall returns.", within=(1, 1000))
-    recipe: str = setting("balanced", "The list of stages a recall runs.", choices=("fast", "balanced", "thorough", "lexical", "dense"))
+    recipe: str = setting(
+        "balanced", "The list of stages a recall runs.", choices=("fast", "balanced", "thorough", "agent", "staged", "lexical", "dense")
+    )
     preset: str = setting("semantic", "The weights of the score: a name of score.presets.")
     candidates: int = setting(100, "How many candidates each channel brings.", within=(1, 10_000))
     dense_floor: float = setting(0.3, "A lower cosine is no dense candidate.", within=COSINE)
@@ -130,9 +132,42 @@ class RecallSettings(Section):
     convex_dense_weight: float = setting(
         0.5, "The weight of the dense channel in convex fusion; the sparse one gets the rest.", within=UNIT
     )
+    # All three best on the dev part of LoCoMo, in a wide plateau (benchmarks/results/ablation).
+    context_share: float = setting(0.5, "The share of the dense weight that the vectors of context keys have.", within=UNIT)
+    section_weight: float = setting(0.15, "The share of its section's relevance in a chunk's; 0 turns it off.", within=UNIT)
+    section_dense_weight: float = setting(0.0, "The weight of vectors in a section's relevance; words get the rest.", within=UNIT)
+    staged_sections: int = setting(20, "How many sections the recipe staged looks into.", within=POSITIVE)
+    collapse_overlaps: bool = setting(True, "Leave out a chunk of which a better hit holds the half already.")
     min_similarity: float = setting(0.0, "A hit with a lower similarity is not returned.", within=COSINE)
     budget_tokens: int = setting(0, "The most tokens a recall returns; 0 is no limit.", within=ANY_COUNT)
     max_query_characters: int = setting(20_000, "The longest question.", within=POSITIVE)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class GateSettings(Section):
+    """Which chunks are not worth a reader's time (U9); memories always pass."""
+
+    always: bool = setting(False, "Judge chunks in every recipe, not in the recipe agent alone.")
+    min_quality: float = setting(0.4, "A chunk of lower quality is turned away.", within=UNIT)
+    min_words: int = setting(30, "A shorter chunk is turned away unless its context could be added.", within=ANY_COUNT)
+    excluded_stubs: tuple[str, ...] = setting(("media", "reference", "breadcrumb"), "The kinds of stub that are turned away.")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ExpansionSettings(Section):
+    """What is returned around short chunks (U10)."""
+
+    enabled: bool = setting(True, "Return the neighbours of short chunks beside them.")
+    below_words: int = setting(50, "A chunk with fewer words is short.", within=ANY_COUNT)
+    reach: int = setting(1, "How many neighbours on each side are returned.", within=(0, 20))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ImportSettings(Section):
+    """How files become nodes (U4)."""
+
+    category: str = setting("note", "The category of what is imported.")
+    max_file_mb: float = setting(10.0, "A larger file is skipped, and reported as skipped; in millions of bytes.", within=(0.001, 2000))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -173,6 +208,22 @@ class ListSettings(Section):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ChunkSettings(Section):
+    """How long texts are cut (U1); sizes are in tokens of the embedding model."""
+
+    min_tokens: int = setting(100, "A smaller chunk is joined to a neighbour where that keeps max_tokens.", within=ANY_COUNT)
+    target_tokens: int = setting(512, "How large a chunk is to become.", within=POSITIVE)
+    conversation_tokens: int = setting(
+        128, "How large a chunk of a conversation is to become, if that is less: whole messages together.", within=POSITIVE
+    )
+    max_tokens: int = setting(768, "No chunk is larger.", within=(8, math.inf))
+    overlap_tokens: int = setting(50, "How much of a chunk that ended for its size alone the next one repeats.", within=ANY_COUNT)
+    semantic_threshold: float = setting(
+        0.35, "The distance (1 - cosine) from which neighbours are about different subjects.", within=(0.0, 2.0)
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Settings(Section):
     """All settings. `load` checks them; made by hand they are taken as they are."""
 
@@ -182,9 +233,13 @@ class Settings(Section):
     substance: SubstanceSettings = field(default_factory=SubstanceSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
+    gate: GateSettings = field(default_factory=GateSettings)
+    expansion: ExpansionSettings = field(default_factory=ExpansionSettings)
+    imports: ImportSettings = field(default_factory=ImportSettings)
     score: ScoreSettings = field(default_factory=ScoreSettings)
     access: AccessSettings = field(default_factory=AccessSettings)
     lists: ListSettings = field(default_factory=ListSettings)
+    chunking: ChunkSettings = field(default_factory=ChunkSettings)
 
 
 def declared() -> Iterator[tuple[str, Field[Any], Any]]:

@@ -20,6 +20,7 @@ def passes(node: Node, where: Filter) -> bool:
         and _believed(node, where)
         and _true(node, where)
         and (where.archived or not node.archived)
+        and (not where.within or node.parent is None or node.parent in where.within)
     )
 
 

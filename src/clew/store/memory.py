@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from clew.errors import InputError, ModelMismatchError, NotFoundError, StoreError
-from clew.ports import ModelInfo, Problem, Sort
+from clew.gist import searched_text
+from clew.ports import Coverage, ModelInfo, Problem, Sort
 from clew.store import bm25
 from clew.store.filters import passes
 from clew.store.vectors import Halves, as_unit, exact_cosines
@@ -45,17 +46,18 @@ class _Row:
     node: Node
     title: Counter[str]
     text: Counter[str]
+    context: Counter[str]
 
     @classmethod
     def of(cls, node: Node) -> _Row:
-        return cls(_own(node), Counter(terms_of(node.title)), Counter(terms_of(node.text)))
+        return cls(_own(node), *(Counter(terms_of(field)) for field in (node.title, searched_text(node.kind, node.text), node.context)))
 
     def frequency(self, term: str) -> float:
-        return bm25.frequency(self.title[term], self.text[term])
+        return bm25.frequency(self.title[term], self.text[term], self.context[term])
 
     @property
     def length(self) -> int:
-        return bm25.length(self.title.total(), self.text.total())
+        return bm25.length(self.title.total(), self.text.total(), self.context.total())
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,8 @@ class MemoryStore:
             raise InputError("changes", unknown[0], "is not a field that can be set", f"Use one of {', '.join(sorted(_CHANGEABLE))}.")
         with self._writing() as state:
             _keep(state, replace(_existing(state, id), **changes))
+            if "context" in changes:
+                state.vectors = {key: vector for key, vector in state.vectors.items() if key[1:] != (Role.CONTEXT, id)}
 
     def delete(self, ids: Sequence[NodeId]) -> int:
         """Remove nodes with their vectors, edges and earlier events."""
@@ -161,7 +165,20 @@ class MemoryStore:
 
     def signals(self, ids: Sequence[NodeId]) -> dict[NodeId, Signals]:
         """Return what a score asks of the nodes that exist, by id."""
-        return {id: Signals(node.t_valid, node.importance, node.accesses) for id, node in self.get(ids).items()}
+        return {id: Signals(node.t_valid, node.importance, node.accesses, node.parent) for id, node in self.get(ids).items()}
+
+    def family(self, ids: Sequence[NodeId]) -> tuple[NodeId, ...]:
+        """Return the nodes that exist among these and everything that has one of them as its root, by id."""
+        asked = set(ids)
+        with self._reading() as state:
+            return tuple(sorted(id for id, row in state.rows.items() if id in asked or row.node.root in asked))
+
+    def neighbours(self, ids: Sequence[NodeId], *, reach: int) -> dict[NodeId, tuple[Node, ...]]:
+        """Return each node that has a parent amid its live neighbours."""
+        with self._reading() as state:
+            asked = [state.rows[id].node for id in ids if id in state.rows and state.rows[id].node.parent]
+            nodes = [row.node for row in state.rows.values()]
+            return {node.id: tuple(sorted((_own(other) for other in nodes if _near(node, other, reach)), key=_place)) for node in asked}
 
     def find_hash(self, space: str, content_hash: str) -> tuple[NodeId, ...]:
         """Return the live memories of the space with this content hash, oldest first."""
@@ -244,8 +261,9 @@ class MemoryStore:
 
     def edges(self, ids: Sequence[NodeId]) -> tuple[Edge, ...]:
         """Return every edge that starts or ends at one of the nodes."""
+        asked = set(ids)
         with self._reading() as state:
-            return tuple(edge for _, edge in sorted(state.edges.items()) if {edge.source, edge.target} & set(ids))
+            return tuple(edge for edge in sorted(state.edges.values(), key=_ends) if {edge.source, edge.target} & asked)
 
     def model(self) -> ModelInfo | None:
         """Return the model whose vectors are searched; None before the first."""
@@ -274,11 +292,18 @@ class MemoryStore:
                 if node in set(ids) and state.model is not None and model == state.model.id
             )
 
-    def coverage(self) -> tuple[int, int]:
-        """Return how many nodes have a content vector of the active model, and how many there are."""
+    def coverage(self) -> Coverage:
+        """Return how many live nodes there are and have vectors of the active model."""
         with self._reading() as state:
+            nodes = [row.node for row in state.rows.values() if _live(row.node)]
             model = state.model.id if state.model else None
-            return sum((model, Role.CONTENT, key) in state.vectors for key in state.rows), len(state.rows)
+            return Coverage(
+                nodes=len(nodes),
+                vectors=sum((model, Role.CONTENT, node.id) in state.vectors for node in nodes),
+                keyed=sum(bool(node.context) for node in nodes),
+                contexts=sum(bool(node.context) and (model, Role.CONTEXT, node.id) in state.vectors for node in nodes),
+                sections=sum(node.kind is Kind.SECTION for node in nodes),
+            )
 
     def unembedded(self, model_id: str, *, limit: int) -> tuple[Node, ...]:
         """Return live nodes without a content vector of this model, or with a stale one, by id."""
@@ -307,6 +332,7 @@ class MemoryStore:
                 "rejected": dict(state.rejections),
                 "edges": len(state.edges),
                 "vectors": sum(model == (state.model and state.model.id) for model, _, _ in state.vectors),
+                "coverage": _levels(state, nodes),
                 "unembedded": len(_unembedded(state, state.model.id if state.model else "")),
                 "model": state.model.id if state.model else None,
                 "dimension": state.model.dimension if state.model else None,
@@ -338,12 +364,42 @@ class MemoryStore:
             self._state = _State()
 
 
+def _near(node: Node, other: Node, reach: int) -> bool:
+    """Tell whether another stands in reach; every node does so of itself, one without a position of no other."""
+    if other.id == node.id:
+        return True
+    if node.position is None or other.position is None or not _live(other):
+        return False
+    return (other.parent, other.kind) == (node.parent, node.kind) and abs(other.position - node.position) <= reach
+
+
+def _ends(edge: Edge) -> tuple[NodeId, str, NodeId]:
+    return edge.source, edge.kind, edge.target
+
+
+def _place(node: Node) -> tuple[int, NodeId]:
+    return node.position or 0, node.id
+
+
 def _live(node: Node) -> bool:
     return node.t_expired is None and not node.archived
 
 
 def _due(last: datetime | None, at: datetime, min_interval_seconds: float) -> bool:
     return last is None or abs((at - last).total_seconds()) >= min_interval_seconds  # on either side: a clock may go back
+
+
+def _levels(state: _State, nodes: Sequence[Node]) -> dict[str, dict[str, int]]:
+    """Return for each kind how many live nodes there are, and what they have."""
+    model = state.model.id if state.model else None
+    found: dict[str, dict[str, int]] = {}
+    for node in sorted(filter(_live, nodes), key=lambda node: str(node.kind)):
+        level = found.setdefault(str(node.kind), dict.fromkeys(("nodes", "vectors", "context_keys", "context_vectors"), 0))
+        level["nodes"] += 1
+        level["vectors"] += (model, Role.CONTENT, node.id) in state.vectors
+        level["context_keys"] += bool(node.context)
+        level["context_vectors"] += (model, Role.CONTEXT, node.id) in state.vectors
+    return found
 
 
 def _counts(names: Iterable[str]) -> dict[str, int]:
@@ -396,8 +452,14 @@ def _cosines(state: _State, vector: Vectors, ids: Iterable[NodeId], role: Role) 
     if state.model is None:
         return {}
     query = as_unit(vector, state.model.dimension)
-    found = {node: state.vectors[key].halves for node in ids if (key := (state.model.id, role, node)) in state.vectors}
+    found = {node: kept.halves for node in ids if (kept := _vector(state, state.model.id, role, node)) is not None}
     return dict(zip(found, exact_cosines(np.stack(list(found.values())), query).tolist(), strict=True)) if found else {}
+
+
+def _vector(state: _State, model: str, role: Role, node: NodeId) -> _Vector | None:
+    """Return a vector of a node; without a context key it is its own context."""
+    itself = role is Role.CONTEXT and node in state.rows and not state.rows[node].node.context
+    return state.vectors.get((model, Role.CONTENT if itself else role, node))
 
 
 def _write(state: _State, embeddings: Sequence[Embedding], model: ModelInfo) -> None:
@@ -419,6 +481,7 @@ def _check_same_dimension(state: _State, model: ModelInfo) -> None:
 def _unembedded(state: _State, model_id: str) -> list[Node]:
     def fresh(node: Node) -> bool:
         vector = state.vectors.get((model_id, Role.CONTENT, node.id))
-        return vector is not None and vector.text_hash == node.content_hash
+        known = not node.context or (model_id, Role.CONTEXT, node.id) in state.vectors
+        return vector is not None and vector.text_hash == node.content_hash and known
 
     return [row.node for row in state.rows.values() if _live(row.node) and not fresh(row.node)]

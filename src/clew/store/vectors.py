@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TypeAlias
 
 import numpy as np
@@ -27,12 +28,12 @@ def as_unit(vector: npt.ArrayLike, dimension: int) -> Vectors:
         raise InputError("vector", vector, "is not an array of numbers", "Pass the embedder's vector as it is.") from error
     if checked.shape != (dimension,):
         raise InputError("vector", checked.shape, f"must have the shape ({dimension},)", "Embed with the model of this store.")
+    norm = math.sqrt(checked.dot(checked))
+    if abs(norm - 1.0) <= UNIT_TOLERANCE:  # never true of NaN
+        return checked
     if not np.isfinite(checked).all():
         raise InputError("vector", vector, "holds NaN or infinity", "Check the text or the model that gave it.")
-    norm = float(np.linalg.norm(checked))
-    if abs(norm - 1.0) > UNIT_TOLERANCE:
-        raise InputError("vector", norm, "must have length 1", "Divide it by its norm before it is stored or searched.")
-    return checked
+    raise InputError("vector", norm, "must have length 1", "Divide it by its norm before it is stored or searched.")
 
 
 def exact_cosines(rows: Halves, query: Vectors) -> npt.NDArray[np.float64]:

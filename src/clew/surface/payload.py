@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # at run time the engine is loaded only by those who use it
     from clew.errors import ClewError
+    from clew.ingest.importing import FileReport, ImportReport
     from clew.models.library import Listed
     from clew.ports import Problem
     from clew.recall.state import Hit, Recall
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # at run time the engine is loaded only by those who use it
     from clew.types import Event, Node, Outcome
 
 SHOWN_VALUE_CHARACTERS = 200  # of a refused value: enough to recognise it, too little to send 10 MB back
+RESOLUTIONS: Mapping[str, int] = {"document": 0, "section": 1, "chunk": 2}
 _UNPRINTED = re.compile("[\x7f-\x9f]")  # JSON may hold these bare; a terminal would obey them
 
 
@@ -39,6 +41,17 @@ def outcomes(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def counts(entries: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     """Return how many texts had each outcome, by name."""
     return dict(sorted(Counter(str(entry["outcome"]) for entry in entries).items()))
+
+
+def imported(report: ImportReport) -> dict[str, Any]:
+    """Return what became of every file."""
+    return {"files": [_file(each) for each in report.files], "totals": report.totals, "notes": list(report.notes)}
+
+
+def _file(report: FileReport) -> dict[str, Any]:
+    known = {"path": report.path, "status": str(report.status), "nodes": report.nodes}
+    more = {"reason": report.reason, "notes": list(report.notes)}
+    return {**known, **{name: value for name, value in more.items() if value}}
 
 
 def recall(answer: Recall) -> dict[str, Any]:
@@ -63,6 +76,7 @@ def hit(found: Hit, rank: int) -> dict[str, Any]:
         "rank": rank,
         "score": found.score,
         "text": found.text,
+        "context": found.context,
         "title": node.title if node else "",
         "space": node.space if node else "",
         "category": node.category if node else "",
@@ -87,10 +101,10 @@ def hit(found: Hit, rank: int) -> dict[str, Any]:
 
 
 def memory(node: Node) -> dict[str, Any]:
-    """Return a memory with all its fields."""
+    """Return a memory with all its fields, and of a document's node how coarse it is: 0 the whole, 1 a section, 2 a chunk."""
     from clew.engine.transfer import node_as_dict  # noqa: PLC0415 - loads numpy, which errors and settings do not need
 
-    return node_as_dict(node)
+    return {**node_as_dict(node), "resolution": RESOLUTIONS.get(node.kind)}
 
 
 def memories(nodes: Iterable[Node]) -> dict[str, Any]:

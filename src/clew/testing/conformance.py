@@ -6,11 +6,12 @@ from clew.testing.chapters.filtering import Filtering
 from clew.testing.chapters.keeping import Keeping
 from clew.testing.chapters.logging import Logging
 from clew.testing.chapters.modelling import Modelling
+from clew.testing.chapters.placing import Placing
 from clew.testing.chapters.searching import Searching
 from clew.testing.chapters.sharing import Sharing
 from clew.testing.chapters.speaking import Speaking
 from clew.testing.chapters.transacting import Transacting
 
 
-class StoreConformance(Keeping, Logging, Searching, Speaking, Filtering, Modelling, Transacting, Sharing):
+class StoreConformance(Keeping, Logging, Searching, Placing, Speaking, Filtering, Modelling, Transacting, Sharing):
     """Every promise of `clew.ports.Store`; a subclass brings a fixture named `store`, see `clew.testing`."""

@@ -1,29 +1,52 @@
-"""How can a text be cut? One port, one unit of size, equal budgets for all."""
+"""How can a text be cut? The product's chunkers and an outside peer's, with one unit of size and equal budgets for all."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
 
 from clew.errors import InputError
 from clew.evaluate.chunkers.chonkie import Chonkie
 from clew.evaluate.chunkers.cutting import CHUNK, cut
-from clew.evaluate.chunkers.fixed import Fixed
-from clew.evaluate.chunkers.port import Chunk, Chunker, count_tokens
-from clew.evaluate.chunkers.recursive import Recursive
+from clew.evaluate.chunkers.port import Chunker, Sized, count_tokens
+from clew.ingest import chunkers as product
+from clew.ingest.chunkers import Chunk, Embed
 
-__all__ = ["CHUNK", "NAMES", "Chonkie", "Chunk", "Chunker", "Fixed", "Recursive", "chunker", "count_tokens", "cut"]
+__all__ = ["CHUNK", "NAMES", "Chonkie", "Chunk", "Chunker", "Fixed", "Recursive", "Sized", "chunker", "count_tokens", "cut"]
 
-NAMES = ("fixed", "recursive", "chonkie-recursive", "chonkie-code")
+Fixed = partial(Sized, product.Fixed())
+Recursive = partial(Sized, product.Recursive())
+
+_OURS: dict[str, Callable[[], product.Chunker]] = {
+    "fixed": product.Fixed,
+    "recursive": product.Recursive,
+    "markdown": product.Markdown,
+    "conversation": product.Conversation,
+    "html": product.Html,
+    "code": product.Code,
+    "structural": product.Structural,
+}
+NAMES = (*_OURS, "semantic", "chonkie-recursive", "chonkie-code")
 
 
-def chunker(name: str, *, size: int, overlap: int = 0) -> Chunker:
-    """Return a chunker by name, with its budget in tokens of `count_tokens`; only `fixed` overlaps.
+def chunker(name: str, *, size: int, overlap: int = 0, embed: Embed | None = None) -> Chunker:
+    """Return a chunker by name, with its budget in tokens of `count_tokens`; `semantic` needs a function that embeds.
 
     >>> chunker("recursive", size=200).name
     'recursive-200'
     """
+    if name in _OURS:
+        return Sized(_OURS[name](), size, overlap)
+    if name == "semantic":
+        return Sized(_semantic(embed), size, overlap)
     if name not in NAMES:
         raise InputError("chunker", name, "is not a chunker", f"Use one of {', '.join(NAMES)}.")
-    if name == "fixed":
-        return Fixed(size, overlap)
     if overlap:
-        raise InputError("overlap", overlap, f"is not something that {name} does", "Use 0, or the chunker fixed.")
-    return Recursive(size) if name == "recursive" else Chonkie(size, name.removeprefix("chonkie-"))
+        raise InputError("overlap", overlap, f"is not something that {name} does", "Use 0, or one of our own chunkers.")
+    return Chonkie(size, name.removeprefix("chonkie-"))
+
+
+def _semantic(embed: Embed | None) -> product.Semantic:
+    if embed is None:
+        raise InputError("chunker", "semantic", "needs a model, and there is none", "Name one with model.embedder, or use another chunker.")
+    return product.Semantic(embed)

@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import Any
 
 from clew.errors import InputError, ModelMissingError
-from clew.evaluate.chunkers.fixed import Fixed
-from clew.evaluate.chunkers.port import Chunk, checked_size, count_tokens, pieces
+from clew.evaluate.chunkers.port import Sized, checked_size, count_tokens, pieces
+from clew.ingest.chunkers import Chunk, Fixed
 
 KINDS = ("recursive", "code")
 LANGUAGES = frozenset({"python", "java"})  # formats that the code chunker gets; others go to the recursive one
@@ -88,4 +88,4 @@ def _placed(text: str, parts: list[str]) -> Iterator[tuple[int, int]]:
 def _within(text: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
     if count_tokens(text[start:end]) <= size:
         return iter(((start, end),))
-    return iter([(start + chunk.start, start + chunk.end) for chunk in Fixed(size).chunk(text[start:end])])
+    return iter([(start + chunk.start, start + chunk.end) for chunk in Sized(Fixed(), size).chunk(text[start:end])])

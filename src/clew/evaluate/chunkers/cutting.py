@@ -9,6 +9,7 @@ from dataclasses import replace
 from clew.errors import InputError
 from clew.evaluate.chunkers.port import Chunker
 from clew.evaluate.data import Dataset, Document, Passage, Query
+from clew.ingest.sections import SECTION_CHUNKS
 
 CHUNK = "chunk"
 """The level at which a passage is relevant when it shares characters with a span of the answer."""
@@ -44,6 +45,7 @@ def _passages(document: Document, chunker: Chunker) -> Iterator[Passage]:
             end=chunk.end,
             time=document.time,
             keys=document.keys,
+            section=f"{document.id}/{chunk.index // SECTION_CHUNKS}",
         )
 
 

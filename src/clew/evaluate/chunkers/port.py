@@ -1,24 +1,19 @@
-"""What a chunker is, and the one unit in which all of them are measured."""
+"""What a chunker is here: one with its budget, so that a table can name it. All budgets are in one unit."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from clew.errors import InputError
-from clew.words import token_estimate
+from clew.ingest import chunkers as product
+from clew.ingest.chunkers import Boundary, Chunk, ChunkOptions
 
 SMALLEST_SIZE = 8  # below it a single long word no longer fits
+LEAST_SHARE = 5  # a chunk below a fifth of its budget joins a neighbour: 100 of 512, as the product has it
 
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """A piece of a text: `whole[start:end] == text`."""
-
-    text: str
-    start: int
-    end: int
-    index: int
+count_tokens = product.estimate
+"""The size of a text: the one unit for all chunkers, ours and others'."""
 
 
 class Chunker(Protocol):
@@ -32,13 +27,31 @@ class Chunker(Protocol):
         """Return the pieces of a text of a format (text, markdown, python, …); none for white space."""
 
 
-def count_tokens(text: str) -> int:
-    """Return the size of a text: the one unit for all chunkers, ours and others'.
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """One of the product's chunkers with `size` for its target and its limit, so that all have the same budget."""
 
-    >>> count_tokens("Postgres listens on port 5432.")
-    8
-    """
-    return token_estimate(text)
+    chunker: product.Chunker
+    size: int
+    overlap: int = 0
+    options: ChunkOptions = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a size or an overlap that cannot be kept."""
+        checked_size(self.size, overlap=self.overlap)
+        options = ChunkOptions(
+            min_tokens=self.size // LEAST_SHARE, target_tokens=self.size, max_tokens=self.size, overlap_tokens=self.overlap
+        )
+        object.__setattr__(self, "options", options)
+
+    @property
+    def name(self) -> str:
+        """The name with size and overlap."""
+        return f"{self.chunker.name}-{self.size}" + (f"-{self.overlap}" if self.overlap else "")
+
+    def chunk(self, text: str, *, format: str = "text") -> tuple[Chunk, ...]:
+        """Return the chunker's pieces within the budget."""
+        return self.chunker.chunk(text, format=format, options=self.options)
 
 
 def checked_size(size: int, *, overlap: int = 0) -> None:
@@ -50,5 +63,8 @@ def checked_size(size: int, *, overlap: int = 0) -> None:
 
 
 def pieces(text: str, ranges: list[tuple[int, int]]) -> tuple[Chunk, ...]:
-    """Return the chunks at the given offsets, numbered in order."""
-    return tuple(Chunk(text[start:end], start, end, n) for n, (start, end) in enumerate(ranges))
+    """Return the chunks at the given offsets, numbered in order; a peer does not say what ended them."""
+    return tuple(
+        Chunk(text=text[start:end], start=start, end=end, index=index, boundary=Boundary.SIZE_LIMIT)
+        for index, (start, end) in enumerate(ranges)
+    )

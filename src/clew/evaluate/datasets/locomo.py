@@ -55,7 +55,7 @@ def _turns(conversation: Record) -> Iterator[Passage]:
         keys = {"session": f"{space}/D{number}"}
         for turn in talk.records(f"session_{number}"):
             id = f"{space}/{turn.text('dia_id')}"
-            yield Passage(id=id, text=_spoken(turn), space=space, time=time, keys={"turn": id, **keys})
+            yield Passage(id=id, text=_spoken(turn), space=space, time=time, keys={"turn": id, **keys}, section=keys["session"])
 
 
 def _spoken(turn: Record) -> str:

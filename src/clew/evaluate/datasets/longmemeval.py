@@ -59,11 +59,11 @@ def _passages(question: Record, *, unit: str, pool: bool) -> Iterator[Passage]:
         time = _time(question, f"haystack_dates[{n}]", dates[n])
         spoken = [f"{turn.text('role')}: {turn.text('content')}" for turn in turns]
         if unit == "session":
-            yield Passage(id=before + id, text="\n".join(spoken), space=space, time=time, keys={"session": id})
+            yield Passage(id=before + id, text="\n\n".join(spoken), space=space, time=time, keys={"session": id}, format="conversation")
             continue
         for number, text in enumerate(spoken):
             keys = {"session": id, "turn": f"{id}#{number}"}
-            yield Passage(id=before + keys["turn"], text=text, space=space, time=time, keys=keys)
+            yield Passage(id=before + keys["turn"], text=text, space=space, time=time, keys=keys, section=before + id)
 
 
 def _sessions(question: Record) -> Iterator[tuple[str, tuple[Record, ...]]]:

@@ -11,7 +11,10 @@ from clew.evaluate.datasets.record import Record
 
 DEV_QUESTIONS = 200
 PARTS = {"dev": "first 200 questions", "test": "the other questions", "all": "all questions"}
-_SOURCE = "put {0}_corpus.json and {0}.json of https://github.com/OSU-NLP-Group/HippoRAG (folder reproduce/dataset) into one folder."
+_SOURCE = (
+    "put {0}_corpus.json and {0}.json of https://huggingface.co/datasets/osunlp/HippoRAG_2 into one folder; "
+    "some are also in https://github.com/OSU-NLP-Group/HippoRAG (folder reproduce/dataset)."
+)
 
 
 def _card(name: str, *, stem: str, title: str, licence: str, folder: str) -> Card:

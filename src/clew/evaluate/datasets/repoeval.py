@@ -28,8 +28,8 @@ CARD = Card(
     title="RepoEval",
     licence="MIT (set); each project's own (sources)",
     source=(
-        "unpack datasets.zip into datasets/ and the zip files of repositories into repositories/, "
-        "all from https://github.com/microsoft/CodeT/tree/main/RepoCoder."
+        "unpack datasets/datasets.zip into datasets/, and repositories/line_and_api_level.zip (for the task function: function_level.zip) "
+        "into repositories/, all from https://github.com/microsoft/CodeT/tree/main/RepoCoder."
     ),
     folder="repoeval",
     files=("datasets/*_level_completion_*.test.jsonl", "repositories/*"),

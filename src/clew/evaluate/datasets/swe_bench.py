@@ -18,7 +18,7 @@ CARD = Card(
     title="SWE-bench (Lite, Verified or full)",
     licence="MIT (set); each project's own (sources)",
     source=(
-        "write the rows of https://huggingface.co/datasets/princeton-nlp/SWE-bench_Lite as JSON lines to <any name>test<any name>.jsonl "
+        "write the rows of https://huggingface.co/datasets/SWE-bench/SWE-bench_Lite as JSON lines to <any name>test<any name>.jsonl "
         "(dev: …dev….jsonl); clone the projects, or check out each base commit, into one folder and give it as the option sources."
     ),
     folder="swe_bench",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from clew.errors import InputError
+from clew.evaluate.codepaths import code_graphs, query_paths
 from clew.evaluate.data import Dataset, Document, Query
 from clew.evaluate.datasets import trees
 from clew.evaluate.datasets.asked import Asked, counted
@@ -25,13 +27,14 @@ CARD = Card(
     levels=("file",),
     parts={"dev": "flask, requests", "test": "the other projects", "all": "all projects"},
     options={
-        "sources": "folder with <project>/, <project>-<version>/ or <project>-<version>.tar.gz (default: sources in the set's folder)"
+        "sources": "folder with <project>/, <project>-<version>/ or <project>-<version>.tar.gz (default: sources in the set's folder)",
+        "paths": "read the dependencies between files, so that path@k can be measured; needs clew[code] (off)",
     },
 )
 DEV_PROJECTS = frozenset({"flask", "requests"})
 
 
-def load(asked: Asked, *, sources: Path | str | None = None) -> Dataset:
+def load(asked: Asked, *, sources: Path | str | None = None, paths: bool = False) -> Dataset:
     """Return Python files as documents, one space for each project; gold files that do not exist are reported."""
     questions = [record for record in asked.folder.records(asked.folder.one(CARD.files[0])) if _wanted(asked, record)]
     root = Path(sources) if sources is not None else asked.folder.path / "sources"
@@ -41,6 +44,9 @@ def load(asked: Asked, *, sources: Path | str | None = None) -> Dataset:
     known = {(document.space, document.keys["file"]) for document in documents}
     absent: list[str] = []
     queries = [_query(record, known, absent) for record in questions]
+    if paths:
+        chains = query_paths(queries, code_graphs(documents))
+        queries = [replace(query, paths=chains.get(query.id, ())) for query in queries]
     return asked.dataset(queries, documents=documents, notes=counted(len(absent), "gold files not in the sources", absent))
 
 

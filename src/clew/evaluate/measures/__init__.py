@@ -9,7 +9,7 @@ overall   → measure → mean;  by_category → the same for each category
 from clew.evaluate.measures.evaluation import Scores, score
 from clew.evaluate.measures.means import by_category, column, counts, overall
 from clew.evaluate.measures.names import DEFAULT_MEASURES, SPAN_MEASURES, Measure, in_order, measure, measures
-from clew.evaluate.measures.paths import HopRecall, hop_of_keys, hopwise_recall, mean_hops, path_coverage, paths_complete
+from clew.evaluate.measures.paths import HopRecall, hop_of_keys, hopwise_recall, mean_hops, path_at, path_coverage, paths_complete
 from clew.evaluate.measures.runs import Run, all_found, collapse, relevant_at
 from clew.evaluate.measures.spans import SpanScore, span_score
 
@@ -33,6 +33,7 @@ __all__ = [
     "measure",
     "measures",
     "overall",
+    "path_at",
     "path_coverage",
     "paths_complete",
     "relevant_at",

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from clew.evaluate.data import Passage, Query, Span
 from clew.evaluate.measures.library import NAMES, library_scores
 from clew.evaluate.measures.names import DEFAULT_MEASURES, Measure
+from clew.evaluate.measures.paths import path_at
 from clew.evaluate.measures.runs import Run, all_found, collapse, passage_of, relevant_at
 from clew.evaluate.measures.spans import span_score
 
@@ -33,7 +34,7 @@ def score(
 
 
 def _ranked(
-    queries: Iterable[Query], run: Run, passages: Mapping[str, Passage], level: str, wanted: Sequence[Measure]
+    queries: Sequence[Query], run: Run, passages: Mapping[str, Passage], level: str, wanted: Sequence[Measure]
 ) -> dict[str, dict[Measure, float]]:
     """Return the measures of one level, by the library where it has them."""
     qrels = {query.id: relevant for query in queries if (relevant := relevant_at(query, level))}
@@ -43,6 +44,9 @@ def _ranked(
         if measure.family == "all" and measure.cutoff:
             for query, relevant in qrels.items():
                 scores[query][measure] = all_found(keys[query], relevant, measure.cutoff)
+        if measure.family == "path" and measure.cutoff:
+            for asked in (query for query in queries if query.paths and query.id in qrels):
+                scores[asked.id][measure] = path_at(keys[asked.id], asked.paths, measure.cutoff)
     return scores
 
 

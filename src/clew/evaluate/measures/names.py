@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from clew.errors import InputError
 
-RANKED_FAMILIES = ("recall", "hit", "all", "nDCG", "MRR", "precision")
+RANKED_FAMILIES = ("recall", "hit", "all", "nDCG", "MRR", "precision", "path")
 SPAN_FAMILIES = ("token-recall", "token-precision", "token-IoU")
 UNCUT = frozenset({"MRR", *SPAN_FAMILIES})  # these may go without a cut-off: they read the whole ranking
 CUT_REFUSED = frozenset({"MRR"})

@@ -68,6 +68,15 @@ def path_coverage(keys: Collection[str], paths: Sequence[Sequence[str]]) -> floa
     return fsum(shares) / len(shares) if shares else 0.0
 
 
+def path_at(keys: Sequence[str], paths: Sequence[Sequence[str]], cutoff: int) -> float:
+    """Return the path coverage of the first `cutoff` keys of a ranking: the measure `path@k` of B8 and B10.
+
+    >>> path_at(["a", "x", "b"], [["a", "b"]], 2), path_at(["a", "x", "b"], [["a", "b"]], 3)
+    (0.5, 1.0)
+    """
+    return path_coverage(keys[:cutoff], paths)
+
+
 def paths_complete(keys: Collection[str], paths: Sequence[Sequence[str]]) -> float:
     """Return the share of the known paths that was found from end to end.
 

@@ -13,29 +13,48 @@ from clew.store.sqlite.database import space_code
 from clew.store.sqlite.rows import micros
 from clew.types import Filter, Kind
 
-SELECTED = "n.space, n.category, n.kind, n.archived, n.t_valid, n.t_invalid, n.t_created, n.t_expired"
+SELECTED = "n.space, n.category, n.kind, n.archived, n.parent, n.t_valid, n.t_invalid, n.t_created, n.t_expired"
 FOREVER = np.iinfo(np.int64).max
-KINDS = {kind: code for code, kind in enumerate(Kind)}
+KINDS: dict[str, int] = {kind: code for code, kind in enumerate(Kind)}
 
 Records = npt.NDArray[np.void]
 Mask = npt.NDArray[np.bool_]
 
 
-def category_code(category: str) -> int:
-    """Return a 32-bit number for a category; a collision only costs a candidate that the last look at the row drops."""
-    return zlib.crc32(category.encode())
+def name_code(name: str) -> int:
+    """Return a 32-bit number for a category or a parent; a collision only costs a candidate that the last look at the row drops.
+
+    Never 0, which stands for none.
+    """
+    return zlib.crc32(name.encode()) or 1
 
 
 def fill(records: Records, values: Sequence[Sequence[Any]]) -> None:
     """Write the columns of nodes selected as SELECTED into records that have fields of these names."""
-    space, category, kind, archived, t_valid, t_invalid, t_created, t_expired = values
-    codes_of_space = {name: space_code(name) for name in set(space)}
-    records["space"] = [codes_of_space[name] for name in space]
-    records["category"] = [category_code(name) for name in category]
-    records["kind"] = [KINDS[Kind(name)] for name in kind]
+    space, category, kind, archived, parent, t_valid, t_invalid, t_created, t_expired = values
+    spaces = {name: space_code(name) for name in set(space)}
+    categories = {name: name_code(name) for name in set(category)}
+    records["space"] = [spaces[name] for name in space]
+    records["category"] = [categories[name] for name in category]
+    records["kind"] = [KINDS[name] for name in kind]
+    records["parent"] = [0 if id is None else name_code(id) for id in parent]
     records["archived"], records["t_valid"], records["t_created"] = archived, t_valid, t_created
     records["t_invalid"] = [FOREVER if at is None else at for at in t_invalid]
     records["t_expired"] = [FOREVER if at is None else at for at in t_expired]
+
+
+def among(values: npt.NDArray[np.int64], ascending: npt.NDArray[np.int64]) -> Mask:
+    """Tell of each value whether it is among others, which ascend.
+
+    >>> among(np.array([7, 1, 3]), np.array([1, 2, 3])).tolist()
+    [False, True, True]
+    """
+    if not len(ascending):
+        return np.zeros(len(values), np.bool_)
+    places = ascending.searchsorted(values)
+    places[places == len(ascending)] = 0
+    found: Mask = ascending[places] == values
+    return found
 
 
 def passing(column: Callable[[str], npt.NDArray[Any]], where: Filter) -> Mask:
@@ -44,7 +63,7 @@ def passing(column: Callable[[str], npt.NDArray[Any]], where: Filter) -> Mask:
     if where.kinds:
         mask &= np.isin(column("kind"), [KINDS[kind] for kind in where.kinds])
     if where.categories:
-        mask &= np.isin(column("category"), np.array([category_code(name) for name in where.categories], np.uint32))
+        mask &= np.isin(column("category"), np.array([name_code(name) for name in where.categories], np.uint32))
     if where.since is not None:
         mask &= column("t_valid") >= micros(where.since)
     if where.until is not None:
@@ -57,6 +76,8 @@ def passing(column: Callable[[str], npt.NDArray[Any]], where: Filter) -> Mask:
         mask &= column("t_invalid") > micros(where.now)
     else:
         mask &= (column("t_valid") <= micros(where.as_of)) & (column("t_invalid") > micros(where.as_of))
+    if where.within:
+        mask &= np.isin(column("parent"), np.array([0, *map(name_code, where.within)], np.uint32))
     if not where.archived:
         mask &= column("archived") == 0
     return mask

@@ -8,19 +8,20 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from urllib.parse import quote
 
 from clew.errors import ClewError, CorruptStoreError, NotAStoreError, ReadOnlyError, StoreBusyError, StoreError, StoreFullError
 from clew.forking import after_fork
+from clew.gist import searched_text
 from clew.store.sqlite.schema import MIGRATIONS, check, migrate, refuse_foreign
 from clew.words import terms
 
 PAGE_CACHE_KIB = 64 * 1024
 IMPATIENT_MILLISECONDS = 100
-CHECKPOINT_PAGES = 4000  # 16 MiB of journal: a single add writes about 20 pages, and a checkpoint costs it 5 ms
+CHECKPOINT_PAGES = 4000  # 16 MiB of journal: a single add writes about 15 pages, and a checkpoint costs it 5 ms
 OPENING_ATTEMPTS = 200  # switching a new file to WAL ignores the busy timeout; processes that open it together retry
 OPENING_PAUSE_SECONDS = 0.02
 
@@ -71,7 +72,7 @@ class Database:
         self._local = threading.local()
         self._connections: dict[threading.Thread, sqlite3.Connection] = {}
         self._lock = threading.Lock()
-        self._writing = threading.RLock()
+        self.writing = threading.RLock()  # held by the thread whose write transaction is under way
         self._closed = False
         self._translating = Translating(self)
         self._inherited: list[object] = []
@@ -89,7 +90,7 @@ class Database:
         """Begin anew in a forked child: SQLite forbids a parent's connections there, closing them included, so they are only kept."""
         self._inherited += [self._connections, self._local]
         self._local, self._connections = threading.local(), {}
-        self._lock, self._writing = threading.Lock(), threading.RLock()
+        self._lock, self.writing = threading.Lock(), threading.RLock()
 
     def _prepare(self) -> None:
         refuse_foreign(self.path)
@@ -139,6 +140,7 @@ class Database:
             cached_statements=256,
         )
         connection.create_function("clew_terms", 1, lambda text: " ".join(terms(text)), deterministic=True)
+        connection.create_function("clew_body", 2, lambda kind, text: " ".join(terms(searched_text(kind, text))), deterministic=True)
         connection.create_function("clew_facet", 1, facet, deterministic=True)
         for attempt in range(OPENING_ATTEMPTS):
             try:
@@ -177,50 +179,14 @@ class Database:
             with self.translated() as connection:
                 connection.execute(f"PRAGMA busy_timeout = {round(self._busy_timeout_seconds * 1000)}")
 
-    @property
-    def in_transaction(self) -> bool:
-        """Whether this thread is inside `transaction`."""
-        return self.connection.in_transaction
-
-    @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Hold the write lock of the file; commit on leaving, roll back on an exception. Nests by savepoints.
-
-        What the caller raises inside leaves as it is; only SQLite's own errors are translated.
-        """
-        with self._writing:
-            connection = self._begun()
-            nested = self._depth() > 1
-            try:
-                yield connection
-                with self.translated():
-                    connection.execute("RELEASE nested" if nested else "COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):  # a full disk has rolled back already
-                    if nested:
-                        connection.execute("ROLLBACK TO nested")
-                        connection.execute("RELEASE nested")
-                    elif connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                raise
-            finally:
-                self._local.depth -= 1
-
-    def _begun(self) -> sqlite3.Connection:
+    def writable(self) -> sqlite3.Connection:
+        """Return this thread's connection for writing; a file that cannot be written is an error."""
         if self.read_only:
             raise ReadOnlyError(
                 f"{self.path} cannot be written. Check the permissions of the file and its folder, or copy it elsewhere.",
                 path=str(self.path),
             )
-        with self.translated():
-            connection = self.connection
-            connection.execute("SAVEPOINT nested" if connection.in_transaction else "BEGIN IMMEDIATE")
-        self._local.depth = self._depth() + 1
-        return connection
-
-    def _depth(self) -> int:
-        depth: int = getattr(self._local, "depth", 0)
-        return depth
+        return self.connection
 
     def translated(self) -> Translating:
         """Lend this thread's connection and turn SQLite's errors into Clew's."""

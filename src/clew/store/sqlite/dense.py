@@ -11,7 +11,6 @@ import json
 import sqlite3
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
 
 import numpy as np
 import numpy.typing as npt
@@ -20,20 +19,28 @@ from clew.errors import CorruptStoreError
 from clew.forking import after_fork
 from clew.store.sqlite.columns import SELECTED, Records, fill
 from clew.store.sqlite.database import Database
-from clew.store.sqlite.index import RECORD, ROLES, Codes, VectorIndex, quantise
+from clew.store.sqlite.index import RECORD, ROLES, STANDALONE, VectorIndex
+from clew.store.sqlite.mapping import mapped
+from clew.store.sqlite.scan import Codes, quantise
 from clew.store.sqlite.snapshot import snapshot
 from clew.store.sqlite.where import carrying, condition
-from clew.store.vectors import exact_cosines
+from clew.store.vectors import as_unit, exact_cosines
 from clew.types import Filter, Match, NodeId, Ranking, Role, Vectors, ranked
 
 SEGMENT_ROWS = 4096
 CHECKPOINT_SHARE = 16  # segments are rewritten when a sixteenth of the rows has changed: bounds both replay and rewriting
 CHANGES_KEPT = 16384  # for other processes to catch up from; one that is further behind reloads
 COMPACT_SHARE = 4  # reload when a quarter of the rows is dead
+OVERLAY_ROWS = 256  # changes of others that a transaction takes into its overlay rather than open the file once more, 1 ms
 
 ROWS = f"""
-SELECT e.eid, e.nid, e.role, e.vector, {SELECTED}
-FROM embedding e JOIN node n ON n.nid = e.nid WHERE e.model = ? AND
+SELECT e.eid, e.nid, iif(e.role = 'content' AND n.context = '', '', e.role), e.vector, {SELECTED}
+FROM embedding e JOIN node n ON n.nid = e.nid WHERE (e.role <> 'context' OR n.context <> '') AND e.model = ? AND
+"""
+
+COUNT = """
+SELECT count(*) FROM embedding e JOIN node n ON n.nid = e.nid WHERE e.model = ?1 AND e.role = ?2
+AND n.t_expired IS NULL AND n.archived = 0 AND (?2 <> 'context' OR n.context <> '')
 """
 
 
@@ -59,7 +66,7 @@ def records_of(rows: Sequence[tuple[object, ...]], dimension: int) -> tuple[Reco
     codes, records["scale"] = quantise(np.frombuffer(b"".join(vector), "<f2").reshape(len(rows), dimension))
     fill(records, columns)
     records["eid"], records["nid"] = eid, nid
-    records["role"] = [ROLES[Role(str(name))] for name in role]
+    records["role"] = [ROLES.get(name, STANDALONE) for name in role]
     return records, codes
 
 
@@ -72,11 +79,15 @@ class DenseSearch:
         after_fork(self._renew_lock)
         self._shared: VectorIndex | None = None
         self._overlay: tuple[VectorIndex, set[int]] | None = None
+        self._untouched = 0  # what `total_changes` is as long as the transaction has written nothing
 
-    def count(self) -> int:
-        """Return how many content vectors the last search could see."""
+    def count(self, connection: sqlite3.Connection, *, role: Role = Role.CONTENT) -> int:
+        """Return how many live nodes have a vector of the active model made for a role; quick once there was a search."""
+        seq, model, _ = self._state(connection)
         index = self._shared
-        return int(np.count_nonzero(index.records["role"][: index.size] == ROLES[Role.CONTENT])) if index is not None else 0
+        if connection.in_transaction or index is None or index.model != model:
+            return int(connection.execute(COUNT, (model, role)).fetchone()[0])
+        return self._synced(connection, seq, model).live(role)
 
     def _renew_lock(self) -> None:
         self._lock = threading.RLock()
@@ -84,8 +95,11 @@ class DenseSearch:
     def search(self, query: Vectors, where: Filter, *, limit: int, role: Role) -> Ranking:
         """Return the `limit` nearest nodes by exact cosine."""
         connection = self._database.connection
-        seq, model, _ = self._state(connection)
-        if not model or limit <= 0:
+        seq, model, dimension = self._state(connection)
+        if not model:
+            return ()
+        query = as_unit(query, dimension)
+        if limit <= 0:
             return ()
         allowed = carrying(connection, where)
         count = proposals(limit)
@@ -100,7 +114,8 @@ class DenseSearch:
         """Return the exact cosine of each node that has a vector of the active model."""
         rows = self._database.connection.execute(
             "SELECT n.id, e.vector FROM node n JOIN embedding e ON e.nid = n.nid "
-            "WHERE n.id IN (SELECT value FROM json_each(?)) AND e.role = ? AND e.model = (SELECT value FROM meta WHERE key = 'model')",
+            "WHERE n.id IN (SELECT value FROM json_each(?)) "
+            "AND e.role = iif(n.context = '' AND ?2 = 'context', 'content', ?2) AND e.model = (SELECT value FROM meta WHERE key = 'model')",
             (json.dumps(list(ids)), role),
         ).fetchall()
         return {match.id: match.score for match in _scored(rows, query)}
@@ -119,9 +134,9 @@ class DenseSearch:
     # --- keeping in step ---
 
     def _state(self, connection: sqlite3.Connection) -> tuple[int, int, int]:
-        """Return the end of the change log, the active model and its dimension, as this connection sees them."""
+        """Return the place of the last change, the active model and its dimension, as this connection sees them."""
         row = connection.execute(
-            "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'change'), 0), m.mid, m.dimension "
+            "SELECT (SELECT coalesce(sum(seq), 0) FROM sqlite_sequence WHERE name IN ('embedding', 'change')), m.mid, m.dimension "
             "FROM meta JOIN model m ON m.mid = meta.value WHERE meta.key = 'model'"
         ).fetchone()
         return row or (0, 0, 0)
@@ -139,35 +154,35 @@ class DenseSearch:
         """Apply what changed since the index last looked; reload when the log no longer reaches back, or much is dead."""
         with snapshot(connection):
             (floor,) = connection.execute("SELECT coalesce((SELECT value FROM meta WHERE key = 'change_floor'), 0)").fetchone()
-            if index.seq < floor:
+            if index.seq - index.newest < floor:
                 return self._load(connection)
             self._apply(connection, index)
         return index if index.dead() * COMPACT_SHARE <= index.size else self._load(connection)
 
     def _apply(self, connection: sqlite3.Connection, index: VectorIndex) -> list[int]:
         seq, _, _ = self._state(connection)
-        changed = [eid for (eid,) in connection.execute("SELECT DISTINCT eid FROM change WHERE seq > ? ORDER BY eid", (index.seq,))]
+        moved = changed(connection, index.seq, index.newest)
         rows = connection.execute(
-            ROWS + "e.eid IN (SELECT value FROM json_each(?)) ORDER BY e.eid", (index.model, json.dumps(changed))
+            ROWS + "e.eid IN (SELECT value FROM json_each(?)) ORDER BY e.eid", (index.model, json.dumps(moved))
         ).fetchall()
-        index.apply(changed, *records_of(rows, index.dimension))
-        index.seq = seq
-        return changed
+        index.apply(moved, *records_of(rows, index.dimension))
+        index.seq, index.newest = seq, _newest(connection)
+        return moved
 
     def _load(self, connection: sqlite3.Connection) -> VectorIndex:
         """Read the whole index: from segments and the changes after them, or from the rows where there are none."""
-        with snapshot(connection):
+        with mapped(connection), snapshot(connection):
             seq, model, dimension = self._state(connection)
             index = VectorIndex(dimension, model=model)
             saved = dict(connection.execute("SELECT key, value FROM meta WHERE key LIKE 'segment%'").fetchall())
             if saved.get("segment_model") == model and self._read_segments(connection, index, rows=saved["segment_rows"]):
-                index.seq = saved["segment_seq"]
+                index.seq, index.newest = saved["segment_seq"], saved["segment_newest"]
                 self._apply(connection, index)
                 return index
             cursor = connection.execute(ROWS + "TRUE ORDER BY e.eid", (model,))
             while rows := cursor.fetchmany(SEGMENT_ROWS):
                 index.append(*records_of(rows, dimension))
-            index.seq = seq
+            index.seq, index.newest = seq, _newest(connection)
             return index
 
     def _read_segments(self, connection: sqlite3.Connection, index: VectorIndex, *, rows: int) -> bool:
@@ -197,9 +212,12 @@ class DenseSearch:
         allowed: npt.NDArray[np.int64] | None,
     ) -> npt.NDArray[np.int64]:
         seq, model, dimension = self._state(connection)
+        if self._overlay is None:
+            self._catch_up(connection, seq, model)
         base = self._committed(model)
         if self._overlay is None:
-            overlay = VectorIndex(dimension, model=model, seq=base.seq) if base else self._load(connection)
+            with self._lock:  # both numbers of one moment
+                overlay = VectorIndex(dimension, model=model, seq=base.seq, newest=base.newest) if base else self._load(connection)
             self._overlay = overlay, set()
         overlay, touched = self._overlay
         if overlay.seq < seq or overlay.model != model:
@@ -212,23 +230,25 @@ class DenseSearch:
         hidden = np.fromiter(touched, np.int64, len(touched))
         return np.concatenate((fresh, base.nearest(query, where, role=role, count=count, allowed=allowed, hidden=hidden)))
 
-    def _committed(self, model: int) -> VectorIndex | None:
-        """Return the shared index if it is of this model, loading it over a connection that sees only what is committed."""
-        if self._shared is None or self._shared.model != model:
+    def _catch_up(self, connection: sqlite3.Connection, seq: int, model: int) -> None:
+        """Bring the shared index up to what is committed, or so near that the overlay stays small."""
+        if connection.total_changes == self._untouched:  # then this connection sees what is committed and no more
+            self._synced(connection, seq, model)
+        elif self._shared is None or self._shared.model != model or seq - self._shared.seq >= min(OVERLAY_ROWS, CHANGES_KEPT):
             with self._database.reader() as other:
                 seq, committed, _ = self._state(other)
                 if committed == model:
                     self._synced(other, seq, committed)
+
+    def _committed(self, model: int) -> VectorIndex | None:
+        """Return the shared index if it is of this model."""
         shared = self._shared
         return shared if shared is not None and shared.model == model else None
 
     def transaction_began(self, connection: sqlite3.Connection) -> None:
-        """Catch up while the transaction has written nothing and sees what is committed: the overlay then holds its own rows only."""
+        """Begin with nothing uncommitted; what others committed is caught up with when the transaction first searches."""
         self._overlay = None
-        seq, model, _ = self._state(connection)
-        if self._shared is not None and self._shared.model == model:
-            with suppress(CorruptStoreError):  # the first search will say so; a write that mends the store must not fail here
-                self._synced(connection, seq, model)
+        self._untouched = connection.total_changes
 
     def rolled_back(self) -> None:
         """Forget what was uncommitted: its part of the change log is gone."""
@@ -241,33 +261,41 @@ class DenseSearch:
 
     # --- segments ---
 
-    def checkpoint_if_due(self, connection: sqlite3.Connection) -> None:
-        """Write the segments when enough vectors changed since they were last written."""
+    def checkpoint_if_due(self, connection: sqlite3.Connection) -> int:
+        """Write the segments when enough vectors changed since they were last written; return how many more may change until then."""
         seq, model, _ = self._state(connection)
-        (written, rows) = connection.execute(
+        written, rows = connection.execute(
             "SELECT coalesce((SELECT value FROM meta WHERE key = 'segment_seq'), 0), coalesce((SELECT max(eid) FROM embedding), 0)"
         ).fetchone()
-        if model and seq - written >= max(SEGMENT_ROWS, rows // CHECKPOINT_SHARE):
-            self.checkpoint(connection)
+        bearable = max(SEGMENT_ROWS, int(rows) // CHECKPOINT_SHARE)
+        if not model or seq - written < bearable:
+            return int(bearable + written - seq)
+        self.checkpoint(connection)
+        return bearable
 
     def checkpoint(self, connection: sqlite3.Connection) -> None:
         """Write the segments whose vectors changed, and drop the part of the log that nobody needs."""
         seq, model, dimension = self._state(connection)
-        saved = dict(connection.execute("SELECT key, value FROM meta WHERE key IN ('segment_model', 'segment_seq')").fetchall())
+        saved = dict(connection.execute("SELECT key, value FROM meta WHERE key LIKE 'segment%'").fetchall())
         if saved.get("segment_model") != model:
             connection.execute("DELETE FROM segment")
-            stale = connection.execute("SELECT DISTINCT eid / ? FROM embedding WHERE model = ?", (SEGMENT_ROWS, model)).fetchall()
+            stale = {eid for (eid,) in connection.execute("SELECT DISTINCT eid / ? FROM embedding WHERE model = ?", (SEGMENT_ROWS, model))}
         else:
-            stale = connection.execute(
-                "SELECT DISTINCT eid / ? FROM change WHERE seq > ?", (SEGMENT_ROWS, saved.get("segment_seq", 0))
-            ).fetchall()
-        for (segment,) in stale:
+            stale = {eid // SEGMENT_ROWS for eid in changed(connection, saved["segment_seq"], saved["segment_newest"])}
+        for segment in sorted(stale):
             self._write_segment(connection, segment, model, dimension)
-        floor = max(0, seq - CHANGES_KEPT)
+        newest = _newest(connection)
+        floor = max(0, seq - newest - CHANGES_KEPT)
         connection.execute("DELETE FROM change WHERE seq <= ?", (floor,))
         connection.executemany(
             "INSERT OR REPLACE INTO meta VALUES (?, ?)",
-            [("segment_model", model), ("segment_seq", seq), ("segment_rows", _segment_rows(connection)), ("change_floor", floor)],
+            [
+                ("segment_model", model),
+                ("segment_seq", seq),
+                ("segment_newest", newest),
+                ("segment_rows", _segment_rows(connection)),
+                ("change_floor", floor),
+            ],
         )
 
     def _write_segment(self, connection: sqlite3.Connection, segment: int, model: int, dimension: int) -> None:
@@ -278,6 +306,18 @@ class DenseSearch:
             return
         records, codes = records_of(rows, dimension)
         connection.execute("INSERT OR REPLACE INTO segment VALUES (?, ?, ?)", (segment, codes.tobytes(), records.tobytes()))
+
+
+def changed(connection: sqlite3.Connection, seq: int, newest: int) -> list[int]:
+    """Return the vectors that changed after a place in the log, in order; `newest` is as of then."""
+    query = "SELECT eid FROM change WHERE seq > ? UNION SELECT eid FROM embedding WHERE eid > ? ORDER BY 1"
+    return [eid for (eid,) in connection.execute(query, (seq - newest, newest))]
+
+
+def _newest(connection: sqlite3.Connection) -> int:
+    """Return the highest embedding number given out."""
+    (eid,) = connection.execute("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'embedding'), 0)").fetchone()
+    return int(eid)
 
 
 def _segment_rows(connection: sqlite3.Connection) -> int:

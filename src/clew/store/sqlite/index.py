@@ -8,98 +8,34 @@ the rescoring puts right, but never moved.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from clew.store.sqlite.columns import Mask, Records, passing
+from clew.store.sqlite.columns import FOREVER, Mask, Records, among, passing
+from clew.store.sqlite.scan import GROUP, Codes, dots, quantise, top
 from clew.types import Filter, Role, Vectors
-
-cdist: Callable[..., Any] | None
-try:
-    from simsimd import cdist
-except ImportError:  # a platform without the wheel: slower, same answers
-    cdist = None
 
 RECORD = np.dtype(
     [
         *((name, "<i8") for name in ("eid", "nid", "t_valid", "t_invalid", "t_created", "t_expired")),
-        *(("space", "<u8"), ("category", "<u4"), ("scale", "<f4")),
+        *(("space", "<u8"), ("category", "<u4"), ("parent", "<u4"), ("scale", "<f4")),
         *((name, "u1") for name in ("kind", "role", "archived", "spare")),
     ]
 )
 DEAD = 255  # the role of a row that was deleted
-ROLES = {role: code for code, role in enumerate(Role)}
+ROLES: dict[str, int] = {role: code for code, role in enumerate(Role)}
+STANDALONE = len(ROLES)  # what a node without a context key says: its own context
 
-THREADS = min(4, os.cpu_count() or 1)  # the scan is bound by memory bandwidth, which few cores exhaust
-THREADED_ROWS = 65536  # below this the scan takes 2 ms at most, and waiting for a second thread on a busy machine costs more
 GATHER_SHARE = 0.25  # a filter that keeps less than this: copy the survivors together, scan only them
-GROUP = 64  # rows whose best score stands for them when the top is sought among many
-LEAST = float(np.finfo(np.float32).min)  # never -inf: those are filtered out
-FALLBACK_ROWS = 16384  # rows converted at a time without simsimd
+MOSTLY = 0.5  # a filter that keeps more than this, by a sample: scan all rows, look at the best
+LOOKED_AT = 4  # rows looked at for each one wanted before the filter is applied to all
+SAMPLED_ROWS = 1024
 
-Codes = npt.NDArray[np.int8]
-Scores = npt.NDArray[np.floating[Any]]
-
-
-def quantise(vectors: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[np.float32]]:
-    """Return int8 codes and the scale of each row: vector ≈ codes · scale."""
-    rows = np.asarray(vectors, dtype=np.float32)
-    peaks = np.abs(rows).max(axis=1, initial=0.0)
-    scales = np.where(peaks > 0, peaks / 127.0, 1.0).astype(np.float32)
-    return np.rint(rows / scales[:, None]).astype(np.int8), scales
-
-
-def dots(codes: Codes, query: Codes) -> npt.NDArray[np.int32]:
-    """Return the integer dot product of every row with the query, at memory bandwidth.
-
-    Many rows are shared out between threads of our own: simsimd's go on spinning after their work is done and
-    take the second core from whatever comes next. The gain of a whole recall has only been seen on a noisy machine.
-    """
-    if len(codes) < THREADED_ROWS or THREADS == 1:
-        return _products(codes, query)
-    share = -(-len(codes) // THREADS)
-    others = [_threads(os.getpid()).submit(_products, codes[at : at + share], query) for at in range(share, len(codes), share)]
-    return np.concatenate([_products(codes[:share], query), *(other.result() for other in others)])
-
-
-@lru_cache(maxsize=1)
-def _threads(process: int) -> ThreadPoolExecutor:
-    """Return the scanning threads of a process; a forked child, which has none of its parent's, gets its own."""
-    return ThreadPoolExecutor(max_workers=THREADS - 1, thread_name_prefix=f"clew-scan-{process}")
-
-
-def _products(codes: Codes, query: Codes) -> npt.NDArray[np.int32]:
-    if cdist is not None and len(codes):
-        products: npt.NDArray[np.int32] = np.asarray(cdist(query[None], codes, metric="dot", threads=1, out_dtype="int32"))[0]
-        return products
-    wide = query.astype(np.float32)
-    parts = [codes[at : at + FALLBACK_ROWS].astype(np.float32) @ wide for at in range(0, len(codes), FALLBACK_ROWS)]
-    return np.concatenate(parts).astype(np.int32) if parts else np.empty(0, np.int32)
-
-
-def top(scores: Scores, count: int, *, least: float = LEAST) -> npt.NDArray[np.intp]:
-    """Return the positions of the `count` best scores, and of all that tie with the last of them; none below `least`.
-
-    >>> top(np.array([1, 3, 2, 3, 0], np.float32), 1).tolist()
-    [1, 3]
-    """
-    groups = len(scores) // GROUP
-    if groups > count:  # as many groups, so as many scores, reach the count-th best of their maxima
-        maxima = scores[: groups * GROUP].reshape(GROUP, groups).max(axis=0)
-        least = max(least, float(np.partition(maxima, -count)[-count]))
-    near: npt.NDArray[np.intp] = np.flatnonzero(scores >= least)
-    if len(near) <= count:
-        return near
-    reached = scores[near]
-    kept: npt.NDArray[np.bool_] = reached >= np.partition(reached, -count)[-count]
-    return near[kept]
+Rows = npt.NDArray[np.intp]
 
 
 @dataclass(slots=True)
@@ -109,6 +45,7 @@ class VectorIndex:
     dimension: int
     model: int = 0
     seq: int = 0
+    newest: int = 0  # the highest embedding number given out when the index last looked
     size: int = 0
     codes: Codes = None  # type: ignore[assignment]  # set below; dataclass fields cannot depend on each other
     records: dict[str, npt.NDArray[Any]] = None  # type: ignore[assignment]
@@ -139,7 +76,8 @@ class VectorIndex:
 
     def apply(self, changed: Sequence[int], records: Records, codes: Codes) -> None:
         """Bring the rows of the changed ids up to date; `records` holds those that still exist, in order."""
-        gone, there = self._positions(np.setdiff1d(np.asarray(changed, np.int64), records["eid"]))
+        found = set(records["eid"].tolist())
+        gone, there = self._positions(np.array([eid for eid in changed if eid not in found], np.int64))
         self.records["role"][gone[there]] = DEAD
         places, known = self._positions(records["eid"])
         self.codes[places[known]] = codes[known]
@@ -159,6 +97,18 @@ class VectorIndex:
         """Return how many rows were deleted."""
         return int(np.count_nonzero(self.records["role"][: self.size] == DEAD))
 
+    def live(self, role: Role) -> int:
+        """Return how many rows were made for a role and are neither expired nor archived."""
+        rows = slice(self.size)
+        made = self.of_role(role, rows) if role is Role.CONTENT else self.records["role"][rows] == ROLES[role]
+        return int(np.count_nonzero(made & (self.records["t_expired"][rows] == FOREVER) & (self.records["archived"][rows] == 0)))
+
+    def of_role(self, role: Role, rows: Rows | slice) -> Mask:
+        """Tell of each of the rows whether it can stand for a node in a role."""
+        roles = self.records["role"][rows]
+        mask: Mask = roles == ROLES[role]
+        return mask if role is Role.QUESTION else mask | (roles == STANDALONE)
+
     def nearest(
         self,
         query: Vectors,
@@ -171,26 +121,55 @@ class VectorIndex:
     ) -> npt.NDArray[np.int64]:
         """Return the embedding ids of about `count` nearest rows that pass the filter, ids in `hidden` left out."""
         size = self.size
-        codes = self.codes[:size]
-        mask = self._mask(where, size, role)
-        if allowed is not None:
-            mask &= np.isin(self.records["nid"][:size], allowed)
-        if hidden is not None and len(hidden):
-            mask &= ~np.isin(self.records["eid"][:size], hidden)
-        passing = int(np.count_nonzero(mask))
-        if not passing:
-            return np.empty(0, np.int64)
-        quantised = quantise(query[None])[0][0]
-        if passing < size * GATHER_SHARE:
-            rows = np.flatnonzero(mask)
-            scores = np.multiply(dots(codes[rows], quantised), self.records["scale"][rows], dtype=np.float32, casting="unsafe")
-            return np.asarray(self.records["eid"][rows[top(scores, count)]])
-        scores = np.multiply(dots(codes, quantised), self.records["scale"][:size], dtype=np.float32, casting="unsafe")
-        if passing < size:
-            scores[~mask] = -np.inf
-        return np.asarray(self.records["eid"][top(scores, count)])
+        asked = quantise(query[None])[0][0]
 
-    def _mask(self, where: Filter, size: int, role: Role) -> Mask:
-        mask = passing(lambda name: self.records[name][:size], where)
-        mask &= self.records["role"][:size] == ROLES[role]
+        def passes(rows: Rows | slice) -> Mask:
+            return self._passing(rows, where, role=role, hidden=hidden)
+
+        if allowed is not None:
+            rows = self._rows_of(allowed, size)
+            rows = rows[passes(rows)]
+        elif self._mostly(passes, size, count):
+            return self._best_of_all(asked, passes, size, count)
+        else:
+            rows = np.flatnonzero(passes(slice(size)))
+        scores = self._scores(rows, asked) if len(rows) < size * GATHER_SHARE else self._scores(slice(size), asked)[rows]
+        return np.asarray(self.records["eid"][rows[top(scores, count)]])
+
+    def _rows_of(self, nids: npt.NDArray[np.int64], size: int) -> Rows:
+        """Return the rows of nodes, which ascend; by bisection of the shorter list in the longer where the rows allow it."""
+        column = self.records["nid"][:size]
+        if not (column[1:] > column[:-1]).all():  # a node has several vectors, or got its own later than others
+            return np.flatnonzero(among(column, nids))
+        there = nids[among(nids, column)]
+        return np.searchsorted(column, there)
+
+    def _mostly(self, passes: Callable[[Rows | slice], Mask], size: int, count: int) -> bool:
+        """Tell whether most of many rows pass, so that looking at the best of them is less work than looking at all."""
+        if size <= GROUP * LOOKED_AT * count:
+            return False
+        sample = passes(slice(0, size, size // SAMPLED_ROWS or 1))
+        return bool(np.count_nonzero(sample) > len(sample) * MOSTLY)
+
+    def _best_of_all(self, asked: Codes, passes: Callable[[Rows | slice], Mask], size: int, count: int) -> npt.NDArray[np.int64]:
+        """Scan every row and filter the best; all of them only when too few of those pass."""
+        scores = self._scores(slice(size), asked)
+        rows = top(scores, LOOKED_AT * count)
+        rows = rows[passes(rows)]
+        if len(rows) < count:
+            rows = np.flatnonzero(passes(slice(size)))
+        return np.asarray(self.records["eid"][rows[top(scores[rows], count)]])
+
+    def _scores(self, rows: Rows | slice, asked: Codes) -> npt.NDArray[np.float32]:
+        """Return what orders the rows: their products with the question, each by its scale."""
+        scores = dots(self.codes[rows], asked)
+        scores *= self.records["scale"][rows]
+        return scores
+
+    def _passing(self, rows: Rows | slice, where: Filter, *, role: Role, hidden: npt.NDArray[np.int64] | None) -> Mask:
+        """Tell of each of the rows whether it is of the role, passes the filter as far as columns know, and is not hidden."""
+        mask = passing(lambda name: self.records[name][rows], where)
+        mask &= self.of_role(role, rows)
+        if hidden is not None and len(hidden):
+            mask &= ~np.isin(self.records["eid"][rows], hidden)
         return mask

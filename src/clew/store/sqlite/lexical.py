@@ -1,8 +1,8 @@
 """Word search: keep the words in memory in step with the file, rank, and look at the best rows once more.
 
 The index follows the log of changed nodes and is read from the segments, see `segments.py`. FTS5 answers
-instead where a store is too small to have them, and inside a write transaction, which sees what nobody
-else may see yet.
+instead where a store is too small to have them. A write transaction, which sees what nobody else may see
+yet, reads an index of its own when it first searches and drops it at its end.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import numpy as np
 
 from clew.forking import after_fork
 from clew.store.sqlite import segments, sparse
-from clew.store.sqlite.columns import passing
+from clew.store.sqlite.columns import among, passing
 from clew.store.sqlite.database import Database
+from clew.store.sqlite.mapping import mapped
 from clew.store.sqlite.postings import Array, Postings, term_code
 from clew.store.sqlite.snapshot import snapshot
 from clew.store.sqlite.topwords import Passes, Scores, best
@@ -37,6 +38,7 @@ class WordSearch:
         self._renew_lock()
         after_fork(self._renew_lock)
         self._shared: WordIndex | None = None
+        self._own: WordIndex | None = None  # of the write transaction that is under way, so of one thread
 
     def _renew_lock(self) -> None:
         self._lock = threading.RLock()
@@ -47,14 +49,20 @@ class WordSearch:
         wanted = sorted({term for term in terms if sparse.indexable(term)})  # in order: equally rare ones must always add up alike
         if not wanted or limit <= 0:
             return ()
-        if connection.in_transaction or not self._kept(connection):
-            return sparse.search(connection, wanted, where, limit=limit)
+        if not segments.kept(connection):
+            with snapshot(connection):
+                if not segments.kept(connection):  # nor since we asked: the store leaves FTS5 in the moment it gets postings
+                    return sparse.search(connection, wanted, where, limit=limit)
         return self._searched(connection, list(map(term_code, wanted)), where, limit=limit)
 
     def forget(self) -> None:
         """Drop the index in memory; the next search reads it anew."""
         with self._lock:
             self._shared = None
+
+    def transaction_moved(self) -> None:
+        """Drop what a write transaction saw: it begins, or went back, and places in the log are given out again."""
+        self._own = None
 
     def _searched(self, connection: sqlite3.Connection, codes: Sequence[int], where: Filter, *, limit: int) -> Ranking:
         allowed = carrying(connection, where)
@@ -70,7 +78,7 @@ class WordSearch:
         self, connection: sqlite3.Connection, codes: Sequence[int], where: Filter, *, count: int, allowed: Array | None
     ) -> tuple[Array, Scores]:
         with self._lock:
-            index = self._synced(connection)
+            index = self._uncommitted(connection) if connection.in_transaction else self._synced(connection)
             view = index.view(codes)
         rows, scores = best(view, count=count, passes=_filter(view, where, allowed))
         if index.edits != view.edits:  # rows were refiled under our eyes: once more, with nobody writing
@@ -81,11 +89,6 @@ class WordSearch:
 
     # --- keeping in step ---
 
-    def _kept(self, connection: sqlite3.Connection) -> bool:
-        """Tell whether the store has segments that this version understands."""
-        row = connection.execute("SELECT value FROM meta WHERE key = 'posting_format'").fetchone()
-        return bool(row == (segments.FORMAT,))
-
     def _synced(self, connection: sqlite3.Connection) -> WordIndex:
         """Return the index as of now, at least."""
         index, self._shared = self._shared, None  # an error on the way must not leave half of a change behind
@@ -95,10 +98,18 @@ class WordSearch:
         self._shared = index
         return index
 
+    def _uncommitted(self, connection: sqlite3.Connection) -> WordIndex:
+        """Return the index as this thread's write transaction sees it."""
+        index, self._own = self._own, None
+        if index is None or index.seq < segments.log_end(connection):
+            index = _followed(connection, index)
+        self._own = index
+        return index
+
 
 def _followed(connection: sqlite3.Connection, index: WordIndex | None) -> WordIndex:
     """Apply what changed since the index last looked; reload when the log no longer reaches back, or much is dead."""
-    if index is None or index.seq < segments.state(connection).get("floor", 0):
+    if index is None or index.seq - index.newest < segments.state(connection).get("floor", 0):
         index = _loaded(connection)
     _apply(connection, index)
     if (index.size - index.live) * COMPACT_SHARE > index.size:
@@ -111,13 +122,14 @@ def _loaded(connection: sqlite3.Connection) -> WordIndex:
     """Read the segments; those that are missing or damaged are made from the texts."""
     saved = segments.state(connection)
     current = saved.get("format") == segments.FORMAT
-    index = WordIndex(seq=saved["seq"] if current else segments.log_end(connection))
-    whole = (segment or segments.rebuilt(connection, number) for number, segment in segments.read_all(connection))
-    for group in _grouped(whole):
-        firsts = accumulate((len(records) for records, _ in group), initial=0)
-        index.extend(
-            np.concatenate([records for records, _ in group]), Postings.joined(list(zip(firsts, (each for _, each in group), strict=False)))
-        )
+    seq, newest = (saved["seq"], saved["newest"]) if current else (segments.log_end(connection), segments.newest(connection))
+    index = WordIndex(seq=seq, newest=newest)
+    with mapped(connection):
+        whole = (segment or segments.rebuilt(connection, number) for number, segment in segments.read_all(connection))
+        for group in _grouped(whole):
+            firsts = accumulate((len(records) for records, _ in group), initial=0)
+            postings = Postings.joined(list(zip(firsts, (each for _, each in group), strict=False)))
+            index.extend(np.concatenate([records for records, _ in group]), postings)
     return index
 
 
@@ -135,14 +147,13 @@ def _grouped(stored: Iterable[segments.Segment]) -> Iterator[list[segments.Segme
 
 def _apply(connection: sqlite3.Connection, index: WordIndex) -> None:
     """Bring the index from its place in the log to the end."""
-    seq = segments.log_end(connection)
-    query = "SELECT nid, max(reworded) FROM node_change WHERE seq > ? GROUP BY nid ORDER BY nid"
-    changed = dict(connection.execute(query, (index.seq,)).fetchall())
+    seq, newest = segments.log_end(connection), segments.newest(connection)
+    changed = segments.changed(connection, index.seq, index.newest)
     records = segments.records_of(connection, "n.nid IN (SELECT value FROM json_each(?))", json.dumps(list(changed)))
     there = records["nid"].tolist()
     words = segments.analysed(connection, records, [nid for nid in there if changed[nid]])
     index.apply(records, words, np.array(sorted(changed.keys() - set(there)), np.int64))
-    index.seq = seq
+    index.seq, index.newest = seq, newest
 
 
 # --- one question ---
@@ -152,7 +163,7 @@ def _filter(view: View, where: Filter, allowed: Array | None) -> Passes:
     def passes(rows: Array) -> Array:
         mask = passing(lambda name: view.columns[name].take(rows), where)
         if allowed is not None:
-            mask &= np.isin(view.columns["nid"][rows], allowed)
+            mask &= among(view.columns["nid"][rows], allowed)
         return mask
 
     return passes

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clew.store.bm25 import frequency, length
+from clew.store.bm25 import TEXT_WEIGHT, frequency, length
 from clew.words import terms
 
+NO_ROWS, NO_COUNTS = np.empty(0, np.intp), np.empty(0, np.float64)
 TERMS_REMEMBERED = 1 << 17  # hashes kept at hand: 20 MB at most, more words than most stores hold
 
 Words = Mapping[int, float]
@@ -37,12 +38,15 @@ def term_code(term: str) -> int:
     return int.from_bytes(hashlib.blake2b(term.encode(), digest_size=8).digest(), "big")
 
 
-def words_of(title: str, text: str) -> tuple[Words, int]:
+def words_of(title: str, text: str, context: str = "") -> tuple[Words, int]:
     """Return the words of a node and its length in tokens, as BM25 wants them."""
-    in_title, in_text = Counter(map(term_code, terms(title))), Counter(map(term_code, terms(text)))
-    found = {code: frequency(0, count) for code, count in in_text.items()}
-    found.update({code: frequency(count, in_text[code]) for code, count in in_title.items()})
-    return found, length(in_title.total(), in_text.total())
+    in_text = Counter(map(term_code, terms(text)))
+    if not title and not context:  # as most: `frequency` without a call for every term
+        return {code: TEXT_WEIGHT * count for code, count in in_text.items()}, length(0, in_text.total())
+    in_title, in_context = Counter(map(term_code, terms(title))), Counter(map(term_code, terms(context)))
+    every = in_text.keys() | in_title.keys() | in_context.keys()
+    found = {code: frequency(in_title[code], in_text[code], in_context[code]) for code in every}
+    return found, length(in_title.total(), in_text.total(), in_context.total())
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class Postings:
     terms: Array  # uint64
     offsets: Array  # uint32, one more than terms: where each term's rows begin
     rows: Array  # uint16
-    counts: Array  # uint8 where that is exact, else uint16, else float64
+    counts: Array  # uint8 where that is exact, else uint16, float32 or float64
 
     @classmethod
     def of(cls, words: Mapping[int, Words]) -> Postings:
@@ -82,8 +86,7 @@ class Postings:
         if not len(self.terms):
             return []
         at = self.terms.searchsorted(codes)
-        at[at == len(self.terms)] = 0
-        there = np.flatnonzero(self.terms[at] == codes)
+        there = (self.terms.take(at, mode="clip") == codes).nonzero()[0]  # behind the last stands the last, which is another
         at = at[there]
         return list(zip(there.tolist(), self.offsets[at].tolist(), self.offsets[at + 1].tolist(), strict=True))
 
@@ -106,7 +109,9 @@ class Tail:
 
     def holding(self, code: int) -> tuple[Array, Array]:
         """Return the rows that hold a term, in order, and how often each does."""
-        found = self.by_term.get(code, {})
+        found = self.by_term.get(code)
+        if not found:
+            return NO_ROWS, NO_COUNTS
         rows = np.fromiter(found, np.intp, len(found))
         order = rows.argsort(kind="stable")  # a row that was put again stands behind later ones
         return rows[order], np.fromiter(found.values(), np.float64, len(found))[order]
@@ -138,4 +143,5 @@ def _narrow(counts: Array) -> Array:
     for kind in (np.uint8, np.uint16):
         if counts.max(initial=0) <= np.iinfo(kind).max and np.array_equal(small := counts.astype(kind), counts):
             return small
-    return counts.astype(np.float64)
+    halved = counts.astype(np.float32)  # words of a context key count in quarters
+    return halved if np.array_equal(halved, counts) else counts.astype(np.float64)

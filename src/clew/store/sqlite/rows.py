@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from clew.errors import InputError
-from clew.types import Kind, Node, Stability
+from clew.types import Kind, Node, Quality, Stability, Stub
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -33,6 +34,8 @@ COLUMNS = [
     "position",
     "start",
     "end",
+    "context",
+    "quality",
     "content_hash",
     "keywords",
     "tags",
@@ -41,11 +44,17 @@ COLUMNS = [
     "protected",
     "archived",
 ]
-QUOTED = ", ".join(f'"{column}"' for column in COLUMNS)
+QUOTE = '"{}"'
 SELECTED = ", ".join(f'n."{column}"' for column in COLUMNS) + ", coalesce((SELECT a.count FROM access a WHERE a.nid = n.nid), 0)"
 TIMES = frozenset({"t_valid", "t_invalid", "t_created", "t_expired"})
 LISTS = frozenset({"keywords", "tags"})
 FLAGS = frozenset({"protected", "archived"})
+NAMED = frozenset({"kind", "stability"})
+
+# Made once: `json.dumps` makes an encoder at every call that is not its plainest.
+compact_json = json.JSONEncoder(ensure_ascii=False).encode
+_STRICT = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 
 def micros(moment: datetime) -> int:
@@ -59,7 +68,7 @@ def micros(moment: datetime) -> int:
 
 def moment(value: int) -> datetime:
     """Return the time that `micros` was given."""
-    return EPOCH + timedelta(microseconds=value)
+    return EPOCH + timedelta(0, 0, value)
 
 
 def canonical(value: Any) -> str:
@@ -68,10 +77,12 @@ def canonical(value: Any) -> str:
     >>> canonical(1.0), canonical(True), canonical({"b": 1, "a": [2.5]})
     ('1', 'true', '{"a":[2.5],"b":1}')
     """
-    return json.dumps(_plain(value), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return _CANONICAL(_plain(value))
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, str | int):  # most are, and asking whether a value is a Mapping takes longest
+        return value
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, Mapping):
@@ -89,7 +100,7 @@ def _json(metadata: Mapping[str, Any]) -> str:
     if not metadata:
         return "{}"
     try:
-        return json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False)
+        return _STRICT(dict(metadata))
     except (TypeError, ValueError) as error:
         raise InputError(
             "metadata", metadata, f"is not JSON ({error})", "Use text, numbers, true, false, null, lists and mappings."
@@ -97,7 +108,11 @@ def _json(metadata: Mapping[str, Any]) -> str:
 
 
 def _list(values: Sequence[str]) -> str:
-    return json.dumps(list(values), ensure_ascii=False) if values else "[]"
+    return compact_json(list(values)) if values else "[]"
+
+
+def _quality(value: Quality | None) -> str | None:
+    return None if value is None else compact_json(list(value))
 
 
 def _micros(value: datetime | None) -> int | None:
@@ -108,28 +123,75 @@ CELLS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(TIMES, _micros),
     **dict.fromkeys(LISTS, _list),
     **dict.fromkeys(FLAGS, int),
+    **dict.fromkeys(NAMED, str),  # a plain text: SQLite's binding looks for an adapter of everything else
     "metadata": _json,
+    "quality": _quality,
 }
+_FIELDS = attrgetter(*COLUMNS)
+_CONVERTED = [(COLUMNS.index(column), store) for column, store in CELLS.items()]
 
 
 def row_of(node: Node) -> list[Any]:
     """Return the cells of a node in the order of COLUMNS."""
-    return [cell(column, getattr(node, column)) for column in COLUMNS]
+    row = list(_FIELDS(node))
+    for place, store in _CONVERTED:
+        row[place] = store(row[place])
+    return row
+
+
+def insertion(node: Node) -> tuple[str, Sequence[Any]]:
+    """Return the statement that inserts a node and its values; most nodes have none of the optional ones.
+
+    Those are then left out rather than bound: Python's binding looks for an adapter of every None.
+    """
+    row = row_of(node)
+    return (_INSERT_USUAL, _USUAL(row)) if _OPTIONAL(row) == _NOTHING else (_INSERT, row)
+
+
+def _inserting(columns: Sequence[str]) -> str:
+    return f"INSERT INTO node ({', '.join(QUOTE.format(column) for column in columns)}) VALUES ({', '.join('?' * len(columns))})"
+
+
+OPTIONAL = frozenset({"t_invalid", "t_expired", "parent", "root", "position", "start", "end", "idempotency_key"})
+_OPTIONAL = itemgetter(*(place for place, column in enumerate(COLUMNS) if column in OPTIONAL))
+_USUAL = itemgetter(*(place for place, column in enumerate(COLUMNS) if column not in OPTIONAL))
+_NOTHING = (None,) * len(OPTIONAL)
+_INSERT = _inserting(COLUMNS)
+_INSERT_USUAL = _inserting([column for column in COLUMNS if column not in OPTIONAL])
 
 
 def node_of(row: Sequence[Any]) -> Node:
     """Return the node of a row selected as SELECTED."""
     values = dict(zip(COLUMNS, row, strict=False))
-    for column in TIMES:
-        values[column] = None if values[column] is None else moment(values[column])
-    for column in LISTS:
-        values[column] = tuple(json.loads(values[column]))
-    for column in FLAGS:
-        values[column] = bool(values[column])
-    values["kind"] = Kind(values["kind"])
-    values["stability"] = Stability(values["stability"])
-    values["metadata"] = json.loads(values["metadata"])
+    for column, read in READ.items():
+        values[column] = read(values[column])
     return Node(**values, accesses=row[-1])
+
+
+def _moment(value: int | None) -> datetime | None:
+    return None if value is None else moment(value)
+
+
+def _tuple(text: str) -> tuple[str, ...]:
+    return () if text == "[]" else tuple(json.loads(text))
+
+
+def _assessed(text: str | None) -> Quality | None:
+    if text is None:
+        return None
+    assessed = Quality(*json.loads(text))
+    return assessed._replace(stub=Stub(assessed.stub))
+
+
+READ: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(TIMES, _moment),
+    **dict.fromkeys(LISTS, _tuple),
+    **dict.fromkeys(FLAGS, bool),
+    "kind": Kind,
+    "stability": Stability,
+    "metadata": json.loads,
+    "quality": _assessed,
+}
 
 
 def labels_of(node: Node) -> list[tuple[str, str]]:

@@ -1,8 +1,10 @@
 """The tables of a store, as SQL you can look at, and how an older file becomes a newer one.
 
 Truth: node, label, event, access, edge, embedding (float16), model, meta. Derived, rebuilt at will:
-word_index (FTS5 over the view `analysed`), segment and posting (vectors and words for quick opening), space.
-`change` and `node_change` tell every process which vectors and nodes moved since it last looked.
+word_index (FTS5 over the view `analysed`, empty in stores that have postings), segment and posting (vectors
+and words for quick opening), space.
+`change` and `node_change` tell every process which vectors and nodes moved since it last looked; what was
+added it knows by the numbers, which only rise, and a log of that would cost two pages a commit.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from clew.errors import NewerSchemaError, NotAStoreError
-from clew.store.bm25 import TEXT_WEIGHT, TITLE_WEIGHT
+from clew.store.bm25 import CONTEXT_WEIGHT, TEXT_WEIGHT, TITLE_WEIGHT
 from clew.store.sqlite.backup import copy_to
 from clew.store.sqlite.snapshot import snapshot
 from clew.words import ANALYSER_VERSION
@@ -25,7 +27,14 @@ APPLICATION_ID = 0x434C4557  # "CLEW" in ASCII: how `file` and this module recog
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE space (name TEXT PRIMARY KEY, nodes INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE space (                -- how many nodes there are, how many of them live, and how many of those have a context key
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    nodes INTEGER NOT NULL,
+    live INTEGER NOT NULL,
+    keyed INTEGER NOT NULL,
+    PRIMARY KEY (name, kind)
+) WITHOUT ROWID;
 CREATE TABLE model (mid INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL);
 
 CREATE TABLE node (
@@ -49,6 +58,8 @@ CREATE TABLE node (
     position INTEGER,
     start INTEGER,
     "end" INTEGER,
+    context TEXT NOT NULL,       -- the key under which a small unit is also found
+    quality TEXT,                -- JSON list, as clew.types.Quality
     content_hash TEXT NOT NULL,
     keywords TEXT NOT NULL,      -- JSON list
     tags TEXT NOT NULL,          -- JSON list
@@ -60,7 +71,10 @@ CREATE TABLE node (
 CREATE INDEX node_by_hash ON node (space, content_hash);
 CREATE UNIQUE INDEX node_by_key ON node (space, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX node_by_time ON node (space, t_valid);
-CREATE INDEX node_by_importance ON node (space, importance);
+CREATE INDEX node_by_importance ON node (space, importance) WHERE importance > 0.5; -- the usual: most nodes need no place in it
+
+CREATE INDEX node_by_root ON node (root) WHERE root IS NOT NULL;
+CREATE INDEX node_by_parent ON node (parent, position) WHERE parent IS NOT NULL;
 
 CREATE TABLE label (
     key TEXT NOT NULL,           -- a metadata key behind '.', or '#' for a tag
@@ -136,51 +150,75 @@ CREATE TABLE posting (
 );
 CREATE TABLE node_change (seq INTEGER PRIMARY KEY AUTOINCREMENT, nid INTEGER NOT NULL, reworded INTEGER NOT NULL);
 
-CREATE VIEW analysed AS SELECT nid, clew_terms(title) AS title, clew_terms(text) AS text, clew_facet(space) AS facet FROM node;
+CREATE VIEW analysed AS SELECT
+    nid, clew_terms(title) AS title, clew_body(kind, text) AS text, clew_terms(context) AS context, clew_facet(space) AS facet
+FROM node;
 """
 
 WORD_INDEX = f"""
 CREATE VIRTUAL TABLE word_index USING fts5 (
-    title, text, facet, content='analysed', content_rowid='nid', tokenize='ascii', detail=full
+    title, text, context, facet, content='analysed', content_rowid='nid', tokenize='ascii', detail=full
 );
-INSERT INTO word_index (word_index, rank) VALUES ('rank', 'bm25({TITLE_WEIGHT}, {TEXT_WEIGHT}, 0.0)');
+INSERT INTO word_index (word_index, rank) VALUES ('rank', 'bm25({TITLE_WEIGHT}, {TEXT_WEIGHT}, {CONTEXT_WEIGHT}, 0.0)');
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab ('word_index', 'row');
 """
 
 TRIGGERS = """
 CREATE TRIGGER node_added AFTER INSERT ON node BEGIN
-    INSERT INTO word_index (rowid, title, text, facet)
-        VALUES (new.nid, clew_terms(new.title), clew_terms(new.text), clew_facet(new.space));
-    INSERT INTO space (name, nodes) VALUES (new.space, 1) ON CONFLICT (name) DO UPDATE SET nodes = nodes + 1;
-    INSERT INTO node_change (nid, reworded) VALUES (new.nid, 1);
+    INSERT INTO space SELECT new.space, new.kind, 1, live, live AND new.context <> ''
+        FROM (SELECT new.t_expired IS NULL AND new.archived = 0 AS live) WHERE TRUE
+        ON CONFLICT (name, kind) DO UPDATE SET nodes = nodes + 1, live = live + excluded.live, keyed = keyed + excluded.keyed;
 END;
 CREATE TRIGGER node_removed AFTER DELETE ON node BEGIN
-    INSERT INTO word_index (word_index, rowid, title, text, facet)
-        VALUES ('delete', old.nid, clew_terms(old.title), clew_terms(old.text), clew_facet(old.space));
-    UPDATE space SET nodes = nodes - 1 WHERE name = old.space;
-    DELETE FROM space WHERE name = old.space AND nodes = 0;
+    UPDATE space SET nodes = nodes - 1, live = live - (old.t_expired IS NULL AND old.archived = 0),
+        keyed = keyed - (old.t_expired IS NULL AND old.archived = 0 AND old.context <> '') WHERE name = old.space AND kind = old.kind;
+    DELETE FROM space WHERE name = old.space AND kind = old.kind AND nodes = 0;
     INSERT INTO node_change (nid, reworded) VALUES (old.nid, 1);
 END;
-CREATE TRIGGER node_reworded AFTER UPDATE OF title, text ON node BEGIN
-    INSERT INTO word_index (word_index, rowid, title, text, facet)
-        VALUES ('delete', old.nid, clew_terms(old.title), clew_terms(old.text), clew_facet(old.space));
-    INSERT INTO word_index (rowid, title, text, facet)
-        VALUES (new.nid, clew_terms(new.title), clew_terms(new.text), clew_facet(new.space));
+CREATE TRIGGER node_moved AFTER UPDATE OF kind, context, archived, t_expired ON node BEGIN
+    UPDATE space SET nodes = nodes - 1, live = live - (old.t_expired IS NULL AND old.archived = 0),
+        keyed = keyed - (old.t_expired IS NULL AND old.archived = 0 AND old.context <> '') WHERE name = old.space AND kind = old.kind;
+    DELETE FROM space WHERE name = old.space AND kind = old.kind AND nodes = 0;
+    INSERT INTO space SELECT new.space, new.kind, 1, live, live AND new.context <> ''
+        FROM (SELECT new.t_expired IS NULL AND new.archived = 0 AS live) WHERE TRUE
+        ON CONFLICT (name, kind) DO UPDATE SET nodes = nodes + 1, live = live + excluded.live, keyed = keyed + excluded.keyed;
+END;
+CREATE TRIGGER node_reworded AFTER UPDATE OF title, text, context, kind ON node BEGIN
     INSERT INTO node_change (nid, reworded) VALUES (new.nid, 1);
 END;
-CREATE TRIGGER node_refiled AFTER UPDATE OF category, kind, archived, t_valid, t_invalid, t_created, t_expired ON node BEGIN
+CREATE TRIGGER node_refiled
+AFTER UPDATE OF category, kind, archived, context, parent, t_valid, t_invalid, t_created, t_expired ON node BEGIN
     INSERT INTO change (eid) SELECT eid FROM embedding WHERE nid = new.nid;
     INSERT INTO node_change (nid, reworded) VALUES (new.nid, 0);
 END;
-CREATE TRIGGER embedding_added AFTER INSERT ON embedding BEGIN INSERT INTO change (eid) VALUES (new.eid); END;
 CREATE TRIGGER embedding_changed AFTER UPDATE ON embedding BEGIN INSERT INTO change (eid) VALUES (new.eid); END;
 CREATE TRIGGER embedding_removed AFTER DELETE ON embedding BEGIN INSERT INTO change (eid) VALUES (old.eid); END;
+"""
+
+# Apart from the others: a store that gets postings loses them.
+WORD_TRIGGERS = """
+CREATE TRIGGER words_added AFTER INSERT ON node BEGIN
+    INSERT INTO word_index (rowid, title, text, context, facet)
+        VALUES (new.nid, clew_terms(new.title), clew_body(new.kind, new.text), clew_terms(new.context), clew_facet(new.space));
+END;
+CREATE TRIGGER words_removed AFTER DELETE ON node BEGIN
+    INSERT INTO word_index (word_index, rowid, title, text, context, facet)
+        VALUES ('delete', old.nid, clew_terms(old.title), clew_body(old.kind, old.text), clew_terms(old.context),
+        clew_facet(old.space));
+END;
+CREATE TRIGGER words_changed AFTER UPDATE OF title, text, context, kind ON node BEGIN
+    INSERT INTO word_index (word_index, rowid, title, text, context, facet)
+        VALUES ('delete', old.nid, clew_terms(old.title), clew_body(old.kind, old.text), clew_terms(old.context),
+        clew_facet(old.space));
+    INSERT INTO word_index (rowid, title, text, context, facet)
+        VALUES (new.nid, clew_terms(new.title), clew_body(new.kind, new.text), clew_terms(new.context), clew_facet(new.space));
+END;
 """
 
 
 def _create(connection: sqlite3.Connection) -> None:
     """Version 1: everything."""
-    for script in (TABLES, WORD_INDEX, TRIGGERS):
+    for script in (TABLES, WORD_INDEX, TRIGGERS, WORD_TRIGGERS):
         for statement in statements(script):
             connection.execute(statement)
     connection.execute("INSERT INTO meta VALUES ('analyser', ?)", (ANALYSER_VERSION,))

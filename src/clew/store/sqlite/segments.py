@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from clew.store.bm25 import FACET_TOKENS, TEXT_WEIGHT, TITLE_WEIGHT
+from clew.gist import searched_text
+from clew.store.bm25 import CONTEXT_WEIGHT, FACET_TOKENS, TEXT_WEIGHT, TITLE_WEIGHT
+from clew.store.sqlite import sparse
 from clew.store.sqlite.columns import SELECTED, Records, fill
 from clew.store.sqlite.postings import Postings, Words, words_of
 from clew.store.sqlite.wordindex import RECORD
@@ -26,19 +28,34 @@ CHECKPOINT_CHANGES = 1024  # what an opening process may have to analyse itself,
 SEGMENT_CHANGES = 64  # changes that pay for rewriting a segment, 15 ms
 CHECKPOINT_SHARE = 16  # but when a sixteenth of the nodes has changed, all are written
 CHANGES_KEPT = 16384  # for other processes to catch up from; one that is further behind reloads
-FORMAT = f"1 analyser {ANALYSER_VERSION} title {TITLE_WEIGHT} text {TEXT_WEIGHT} facet {FACET_TOKENS}"
+FORMAT = f"2 analyser {ANALYSER_VERSION} title {TITLE_WEIGHT} text {TEXT_WEIGHT} context {CONTEXT_WEIGHT} facet {FACET_TOKENS}"
 
 Segment = tuple[Records, Postings]
 
 
 def log_end(connection: sqlite3.Connection) -> int:
-    """Return the place of the last change of a node."""
-    (seq,) = connection.execute("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'node_change'), 0)").fetchone()
+    """Return the place of the last change of a node: how many were added and how many logged, ever."""
+    (seq,) = connection.execute("SELECT coalesce(sum(seq), 0) FROM sqlite_sequence WHERE name IN ('node', 'node_change')").fetchone()
     return int(seq)
 
 
+def newest(connection: sqlite3.Connection) -> int:
+    """Return the highest node number given out."""
+    (nid,) = connection.execute("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'node'), 0)").fetchone()
+    return int(nid)
+
+
+def changed(connection: sqlite3.Connection, seq: int, newest: int) -> dict[int, int]:
+    """Return the nodes that changed after a place in the log, by number, each with whether its words did; `newest` is as of then."""
+    query = (
+        "SELECT nid, max(reworded) FROM (SELECT nid, reworded FROM node_change WHERE seq > ? "
+        "UNION ALL SELECT nid, 1 FROM node WHERE nid > ?) GROUP BY nid ORDER BY nid"
+    )
+    return dict(connection.execute(query, (seq - newest, newest)).fetchall())
+
+
 def state(connection: sqlite3.Connection) -> dict[str, Any]:
-    """Return what is noted about the segments: format, seq, segments (how many), due, floor."""
+    """Return what is noted about the segments: format, seq, newest, segments (how many), due, floor (in the log alone)."""
     rows = connection.execute("SELECT substr(key, 9), value FROM meta WHERE key >= 'posting_' AND key < 'posting`'")
     return dict(rows.fetchall())
 
@@ -51,15 +68,21 @@ def note(connection: sqlite3.Connection, **values: Any) -> None:
 def drop(connection: sqlite3.Connection) -> None:
     """Forget the segments; the end of the transaction writes them anew where they are needed."""
     connection.execute("DELETE FROM posting")
-    connection.execute("DELETE FROM meta WHERE key IN ('posting_format', 'posting_due')")
+    connection.execute("DELETE FROM meta WHERE key = 'posting_due'")
+    connection.execute("UPDATE meta SET value = '' WHERE key = 'posting_format'")
 
 
 # --- when to write ---
 
 
+def kept(connection: sqlite3.Connection) -> bool:
+    """Tell whether the store has postings, whatever their state; once it has, FTS5 knows none of its words."""
+    return connection.execute("SELECT 1 FROM meta WHERE key = 'posting_format'").fetchone() is not None
+
+
 def needed(connection: sqlite3.Connection) -> bool:
-    """Tell whether the store is large enough for segments, or was when it got them."""
-    return "format" in state(connection) or _nodes(connection) >= POSTINGS_FROM
+    """Tell whether the store is large enough for postings, or was when it got them."""
+    return kept(connection) or _nodes(connection) >= POSTINGS_FROM
 
 
 def _nodes(connection: sqlite3.Connection) -> int:
@@ -67,50 +90,57 @@ def _nodes(connection: sqlite3.Connection) -> int:
     return int(nodes)
 
 
-def checkpoint_if_due(connection: sqlite3.Connection) -> None:
-    """Write the segments when enough nodes changed since they were last written."""
+def checkpoint_if_due(connection: sqlite3.Connection) -> int:
+    """Write the segments when enough nodes changed since they were last written; return how many more may change until then."""
     seq = log_end(connection)
+    if seq >= _due(connection):
+        _come_due(connection, seq)
+    return _due(connection) - seq
+
+
+def _due(connection: sqlite3.Connection) -> int:
     (due,) = connection.execute("SELECT coalesce((SELECT value FROM meta WHERE key = 'posting_due'), 0)").fetchone()
-    if seq < due:
-        return
+    return int(due)
+
+
+def _come_due(connection: sqlite3.Connection, seq: int) -> None:
     saved = state(connection)
     nodes = _nodes(connection)
     if not needed(connection):
         connection.execute("DELETE FROM node_change")  # nobody follows it yet
-        note(connection, floor=seq, due=seq + min(CHECKPOINT_CHANGES, POSTINGS_FROM - nodes))
-    elif saved.get("format") != FORMAT or _worthwhile(connection, saved["seq"], changes=seq - saved["seq"], nodes=nodes):
+        note(connection, floor=seq - newest(connection), due=seq + min(CHECKPOINT_CHANGES, POSTINGS_FROM - nodes))
+    elif saved.get("format") != FORMAT or _worthwhile(connection, saved, changes=seq - saved["seq"], nodes=nodes):
         checkpoint(connection)
     else:
         note(connection, due=seq + CHECKPOINT_CHANGES)
 
 
-def _worthwhile(connection: sqlite3.Connection, since: int, *, changes: int, nodes: int) -> bool:
-    if changes * CHECKPOINT_SHARE >= nodes:
-        return True
-    (stale,) = connection.execute("SELECT count(DISTINCT nid / ?) FROM node_change WHERE seq > ?", (SEGMENT_NODES, since)).fetchone()
-    return bool(changes >= stale * SEGMENT_CHANGES)
+def _worthwhile(connection: sqlite3.Connection, saved: Mapping[str, Any], *, changes: int, nodes: int) -> bool:
+    return changes * CHECKPOINT_SHARE >= nodes or changes >= len(stale(connection, saved)) * SEGMENT_CHANGES
 
 
 def checkpoint(connection: sqlite3.Connection) -> None:
     """Write the segments whose nodes changed, and drop the part of the log that nobody needs."""
     seq, saved = log_end(connection), state(connection)
     if saved.get("format") == FORMAT:
-        for segment, reworded in stale(connection, saved["seq"]).items():
+        for segment, reworded in stale(connection, saved).items():
             _write(connection, segment, rebuilt(connection, segment, read(connection, segment), reworded))
     else:
         connection.execute("DELETE FROM posting")
         for segment in wanted(connection):
             _write(connection, segment, rebuilt(connection, segment))
+        sparse.retire(connection)
     (count,) = connection.execute("SELECT count(*) FROM posting").fetchone()
-    floor = max(saved.get("floor", 0), seq - CHANGES_KEPT)
+    known = newest(connection)
+    floor = max(saved.get("floor", 0), seq - known - CHANGES_KEPT)
     connection.execute("DELETE FROM node_change WHERE seq <= ?", (floor,))
-    note(connection, format=FORMAT, seq=seq, segments=count, floor=floor, due=seq + CHECKPOINT_CHANGES)
+    note(connection, format=FORMAT, seq=seq, newest=known, segments=count, floor=floor, due=seq + CHECKPOINT_CHANGES)
 
 
-def stale(connection: sqlite3.Connection, since: int) -> dict[int, set[int]]:
-    """Return the segments with changes after a place in the log, each with the nodes whose words changed."""
+def stale(connection: sqlite3.Connection, saved: Mapping[str, Any]) -> dict[int, set[int]]:
+    """Return the segments with changes since they were saved, each with the nodes whose words changed."""
     found: dict[int, set[int]] = {}
-    for nid, reworded in connection.execute("SELECT nid, max(reworded) FROM node_change WHERE seq > ? GROUP BY nid", (since,)):
+    for nid, reworded in changed(connection, saved["seq"], saved["newest"]).items():
         found.setdefault(nid // SEGMENT_NODES, set()).update((nid,) if reworded else ())
     return found
 
@@ -135,10 +165,10 @@ def records_of(connection: sqlite3.Connection, condition: str, *values: Any) -> 
 
 def analysed(connection: sqlite3.Connection, records: Records, nids: Collection[int]) -> dict[int, Words]:
     """Return the words of nodes by number, and set their lengths in the records."""
-    query = "SELECT n.nid, n.title, n.text FROM json_each(?) j CROSS JOIN node n ON n.nid = j.value"
+    query = "SELECT n.nid, n.title, n.kind, n.text, n.context FROM json_each(?) j CROSS JOIN node n ON n.nid = j.value"
     found, lengths = {}, {}
-    for nid, title, text in connection.execute(query, (json.dumps(list(nids)),)):
-        found[nid], lengths[nid] = words_of(title, text)
+    for nid, title, kind, text, context in connection.execute(query, (json.dumps(list(nids)),)):
+        found[nid], lengths[nid] = words_of(title, searched_text(kind, text), context)
     places = np.searchsorted(records["nid"], np.fromiter(lengths, np.int64, len(lengths)))
     records["length"][places] = list(lengths.values())
     return found
@@ -221,6 +251,6 @@ def parsed(total: int, parts: tuple[bytes, ...]) -> Segment | None:
     if not all(isinstance(part, bytes) for part in parts) or checksum(parts) != total:
         return None
     terms, offsets, rows, counts, columns = parts
-    kind = {1: "u1", 2: "<u2", 8: "<f8"}[len(counts) * 2 // len(rows)] if rows else "u1"
+    kind = {1: "u1", 2: "<u2", 4: "<f4", 8: "<f8"}[len(counts) * 2 // len(rows)] if rows else "u1"
     arrays = np.frombuffer(terms, "<u8"), np.frombuffer(offsets, "<u4"), np.frombuffer(rows, "<u2"), np.frombuffer(counts, kind)
     return np.frombuffer(columns, RECORD), Postings(*arrays)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,16 +14,18 @@ from typing import Any, Self
 import numpy as np
 
 from clew.errors import InputError, ModelMismatchError, NotFoundError, StoreError
-from clew.ports import ModelInfo, Problem, Sort
+from clew.ports import Coverage, ModelInfo, Problem, Sort
 from clew.store.sqlite import segments
 from clew.store.sqlite.backup import copy_to
 from clew.store.sqlite.database import Database, Translating
 from clew.store.sqlite.dense import DenseSearch
 from clew.store.sqlite.lexical import WordSearch
-from clew.store.sqlite.rows import COLUMNS, QUOTED, SELECTED, cell, labels_of, micros, moment, node_of, row_of
+from clew.store.sqlite.rows import COLUMNS, SELECTED, cell, compact_json, insertion, labels_of, micros, moment, node_of
 from clew.store.sqlite.stats import statistics
-from clew.store.sqlite.verify import problems, unsound_vectors
-from clew.store.sqlite.where import condition, marks
+from clew.store.sqlite.transaction import Transaction
+from clew.store.sqlite.upkeep import Upkeep
+from clew.store.sqlite.verify import COUNTED, problems, unsound_vectors
+from clew.store.sqlite.where import condition
 from clew.store.vectors import as_unit
 from clew.types import Edge, Embedding, Event, EventKind, Filter, Node, NodeId, Ranking, Role, Signals, Vectors
 from clew.words import ANALYSER_VERSION
@@ -32,7 +35,8 @@ ORDERS = {
     Sort.IMPORTANT: "n.importance DESC, n.t_valid DESC, n.id",
     Sort.POPULAR: "coalesce(a.count, 0) DESC, n.t_valid DESC, n.id",
 }
-INSERT_NODE = f"INSERT INTO node ({QUOTED}) VALUES ({marks(COLUMNS)})"
+INDEXED_ABOVE = 0.5  # importance; the schema says so too, and SQLite uses a partial index only where the query repeats its condition
+LEAST_INDEXED = math.nextafter(INDEXED_ABOVE, 1)
 PAGE = 1000  # nodes read at a time when all are wanted
 
 
@@ -43,6 +47,7 @@ class SqliteStore:
         self._database = database
         self._dense = DenseSearch(database)
         self._words = WordSearch(database)
+        self._upkeep = Upkeep(self._dense, self._words)
 
     @classmethod
     def open(cls, path: str | Path, *, synchronous: str = "FULL", busy_timeout_seconds: float = 30.0) -> Self:
@@ -56,41 +61,40 @@ class SqliteStore:
         return store
 
     def _follow_analyser(self) -> None:
-        """Rebuild the word index when the analysis of words has changed since it was made."""
+        """Rebuild the word index when the analysis of words, or the form of postings, has changed since it was made."""
         with self._reading() as connection:
             (version,) = connection.execute("SELECT value FROM meta WHERE key = 'analyser'").fetchone()
-        if version == ANALYSER_VERSION or self._database.read_only:
+            current = segments.state(connection).get("format", segments.FORMAT) == segments.FORMAT
+        if (version == ANALYSER_VERSION and current) or self._database.read_only:
             return
         with self._writing() as connection:
-            connection.execute("INSERT INTO word_index (word_index) VALUES ('rebuild')")
-            segments.drop(connection)
+            self._rebuild_words(connection)
             connection.execute("UPDATE meta SET value = ? WHERE key = 'analyser'", (ANALYSER_VERSION,))
+
+    def _rebuild_words(self, connection: sqlite3.Connection) -> None:
+        """Make the words anew where this store keeps them: in FTS5 now, in postings when the transaction ends."""
+        if not segments.kept(connection):
+            connection.execute("INSERT INTO word_index (word_index) VALUES ('rebuild')")
+        segments.drop(connection)
+        self._upkeep.look()
 
     def _reading(self) -> Translating:
         return self._database.translated()
 
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self.transaction(), self._database.translated():
-            yield self._database.connection
+    def _writing(self) -> Transaction:
+        return Transaction(self._database, self._upkeep, translating=True)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Take the write lock; commit on leaving, roll back on an exception. Nests."""
-        outermost = not self._database.in_transaction
-        with self._database.transaction() as connection:
-            try:
-                if outermost:
-                    with self._database.translated():
-                        self._dense.transaction_began(connection)
-                yield
-                if outermost:
-                    with self._database.translated():
-                        self._dense.checkpoint_if_due(connection)
-                        segments.checkpoint_if_due(connection)
-            except BaseException:
-                self._dense.rolled_back()  # while the lock is held: the next transaction's overlay is its own
-                raise
+        with Transaction(self._database, self._upkeep):
+            yield
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether this thread is inside a transaction, and so sees what nobody else sees yet."""
+        with self._reading() as connection:
+            return connection.in_transaction
 
     # --- nodes ---
 
@@ -110,7 +114,7 @@ class SqliteStore:
 
     def _inserted(self, connection: sqlite3.Connection, node: Node) -> int:
         try:
-            return int(connection.execute(INSERT_NODE, row_of(node)).lastrowid or 0)
+            return int(connection.execute(*insertion(node)).lastrowid or 0)
         except sqlite3.IntegrityError as error:
             raise StoreError(f"A node with this id or idempotency key exists already ({error}).", id=node.id) from error
 
@@ -127,6 +131,8 @@ class SqliteStore:
                 raise NotFoundError(f"No memory {id}. List them with: clew list", id=id)
             for field, value in changes.items():
                 connection.execute(f'UPDATE node SET "{field}" = ? WHERE nid = ?', (cell(field, value), number))
+            if "context" in changes:
+                connection.execute("DELETE FROM embedding WHERE nid = ? AND role = 'context'", (number,))
             if changes.keys() & {"tags", "metadata"}:
                 connection.execute("DELETE FROM label WHERE nid = ?", (number,))
                 connection.executemany(
@@ -153,12 +159,34 @@ class SqliteStore:
     def signals(self, ids: Sequence[NodeId]) -> dict[NodeId, Signals]:
         """Return what a score asks of the nodes that exist, by id."""
         query = (
-            "SELECT n.id, n.t_valid, n.importance, coalesce(a.count, 0) FROM json_each(?) j CROSS JOIN node n ON n.id = j.value "
+            "SELECT n.id, n.t_valid, n.importance, coalesce(a.count, 0), n.parent FROM json_each(?) j CROSS JOIN node n ON n.id = j.value "
             "LEFT JOIN access a ON a.nid = n.nid"
         )
         with self._reading() as connection:
             rows = connection.execute(query, (json.dumps(list(ids)),)).fetchall()
-        return {id: Signals(moment(t_valid), importance, accesses) for id, t_valid, importance, accesses in rows}
+        return {id: Signals(moment(t_valid), *others) for id, t_valid, *others in rows}
+
+    def family(self, ids: Sequence[NodeId]) -> tuple[NodeId, ...]:
+        """Return the nodes that exist among these and everything that has one of them as its root, by id."""
+        query = (
+            "WITH asked AS (SELECT value AS id FROM json_each(?)) SELECT n.id FROM asked JOIN node n ON n.id = asked.id "
+            "UNION SELECT n.id FROM asked JOIN node n ON n.root = asked.id ORDER BY 1"
+        )
+        with self._reading() as connection:
+            return tuple(id for (id,) in connection.execute(query, (json.dumps(list(ids)),)))
+
+    def neighbours(self, ids: Sequence[NodeId], *, reach: int) -> dict[NodeId, tuple[Node, ...]]:
+        """Return each node that has a parent amid its live neighbours: children of the same parent at most `reach` positions away."""
+        query = (
+            f"SELECT o.id, {SELECTED} FROM json_each(?) j JOIN node o ON o.id = j.value AND o.parent IS NOT NULL JOIN node n "
+            "ON n.id = o.id OR (n.parent = o.parent AND n.kind = o.kind AND n.position BETWEEN o.position - ?2 AND o.position + ?2 "
+            "AND n.t_expired IS NULL AND n.archived = 0) ORDER BY o.id, n.position, n.id"
+        )
+        found: dict[NodeId, list[Node]] = {}
+        with self._reading() as connection:
+            for id, *row in connection.execute(query, (json.dumps(list(ids)), reach)):
+                found.setdefault(id, []).append(node_of(row))
+        return {id: tuple(nodes) for id, nodes in found.items()}
 
     def find_hash(self, space: str, content_hash: str) -> tuple[NodeId, ...]:
         """Return the live memories of the space with this content hash, oldest first."""
@@ -198,7 +226,13 @@ class SqliteStore:
 
     def listing(self, where: Filter, *, sort: Sort, limit: int, min_importance: float = 0.0, min_accesses: int = 0) -> tuple[Node, ...]:
         """Return nodes in the order of `sort`, best first, ties by id."""
+        if sort is Sort.IMPORTANT and min_importance <= INDEXED_ABOVE:
+            outstanding = self.listing(where, sort=sort, limit=limit, min_importance=LEAST_INDEXED, min_accesses=min_accesses)
+            if len(outstanding) >= limit:
+                return outstanding
         clause, values = condition(where)
+        if min_importance > INDEXED_ABOVE:
+            clause += f" AND n.importance > {INDEXED_ABOVE}"
         query = (
             f"SELECT {SELECTED} FROM node n LEFT JOIN access a ON a.nid = n.nid "
             f"WHERE {clause} AND n.importance >= ? AND coalesce(a.count, 0) >= ? ORDER BY {ORDERS[sort]} LIMIT ?"
@@ -215,12 +249,8 @@ class SqliteStore:
 
     def dense(self, vector: Vectors, where: Filter, *, limit: int, role: Role = Role.CONTENT) -> Ranking:
         """Return the nodes nearest to a unit vector, by cosine."""
-        model = self.model()
-        if model is None:
-            return ()
-        query = as_unit(vector, model.dimension)
         with self._reading():
-            return self._dense.search(query, where, limit=limit, role=role)
+            return self._dense.search(vector, where, limit=limit, role=role)
 
     def cosines(self, vector: Vectors, ids: Sequence[NodeId], *, role: Role = Role.CONTENT) -> dict[NodeId, float]:
         """Return the exact cosine of each named node that has a vector."""
@@ -238,7 +268,7 @@ class SqliteStore:
             self._append(connection, events)
 
     def _append(self, connection: sqlite3.Connection, events: Sequence[Event]) -> None:
-        rows = [(e.node, e.kind, micros(e.at), json.dumps(dict(e.detail), ensure_ascii=False) if e.detail else "{}") for e in events]
+        rows = [(e.node, str(e.kind), micros(e.at), compact_json(dict(e.detail)) if e.detail else "{}") for e in events]
         connection.executemany("INSERT INTO event (node, kind, at, detail) VALUES (?, ?, ?, ?)", rows)
 
     def events(self, node: NodeId) -> tuple[Event, ...]:
@@ -316,6 +346,7 @@ class SqliteStore:
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('model', ?)", (number,))
             connection.execute("DELETE FROM embedding WHERE model <> ?", (number,))
             connection.execute("DELETE FROM model WHERE mid <> ?", (number,))
+            self._upkeep.look()  # the vectors of a model that was not searched have no segments
 
     def put(self, embeddings: Sequence[Embedding], model: ModelInfo) -> None:
         """Write vectors of a model, which need not be the active one; replaces per node and role."""
@@ -337,18 +368,24 @@ class SqliteStore:
             for node, role, text_hash, vector in rows
         )
 
-    def coverage(self) -> tuple[int, int]:
-        """Return how many nodes have a content vector of the active model, and how many there are; quick, for every recall."""
+    def coverage(self) -> Coverage:
+        """Return how many live nodes there are and have vectors of the active model; quick, for every recall."""
         with self._reading() as connection:
-            (nodes,) = connection.execute("SELECT coalesce(sum(nodes), 0) FROM space").fetchone()
-            return self._dense.count(), nodes
+            nodes, keyed, sections = connection.execute(
+                "SELECT coalesce(sum(live), 0), coalesce(sum(keyed), 0), coalesce(sum(live) FILTER (WHERE kind = 'section'), 0) FROM space"
+            ).fetchone()
+            vectors = self._dense.count(connection)
+            contexts = self._dense.count(connection, role=Role.CONTEXT) if keyed else 0
+        return Coverage(nodes=nodes, vectors=vectors, keyed=keyed, contexts=contexts, sections=sections)
 
     def unembedded(self, model_id: str, *, limit: int) -> tuple[Node, ...]:
-        """Return live nodes without a content vector of this model, or with a stale one, by id."""
+        """Return live nodes without a content vector of this model, with a stale one, or with a context key and no vector of it, by id."""
         query = (
-            f"SELECT {SELECTED} FROM node n LEFT JOIN embedding e ON e.nid = n.nid AND e.role = 'content' "
-            "AND e.model = (SELECT mid FROM model WHERE name = ?) "
-            "WHERE n.t_expired IS NULL AND n.archived = 0 AND (e.eid IS NULL OR e.text_hash <> n.content_hash) ORDER BY n.id LIMIT ?"
+            f"WITH m AS (SELECT mid FROM model WHERE name = ?) SELECT {SELECTED} FROM node n "
+            "LEFT JOIN embedding e ON e.nid = n.nid AND e.role = 'content' AND e.model = (SELECT mid FROM m) "
+            "WHERE n.t_expired IS NULL AND n.archived = 0 AND (e.eid IS NULL OR e.text_hash <> n.content_hash OR (n.context <> '' AND "
+            "NOT EXISTS (SELECT 1 FROM embedding c WHERE c.nid = n.nid AND c.role = 'context' AND c.model = (SELECT mid FROM m)))) "
+            "ORDER BY n.id LIMIT ?"
         )
         with self._reading() as connection:
             return tuple(map(node_of, connection.execute(query, (model_id, max(0, limit)))))
@@ -380,7 +417,7 @@ class SqliteStore:
             "INSERT INTO embedding (nid, model, role, text_hash, vector) VALUES (?, ?, ?, ?, ?) "
             "ON CONFLICT (nid, model, role) DO UPDATE SET text_hash = excluded.text_hash, vector = excluded.vector",
             [
-                (numbers[e.node], model, e.role, e.text_hash, as_unit(e.vector, dimension).astype("<f2").tobytes())
+                (numbers[e.node], model, str(e.role), e.text_hash, as_unit(e.vector, dimension).astype("<f2").tobytes())
                 for e in embeddings
                 if e.node in numbers  # forgotten while it was being embedded
             ],
@@ -408,17 +445,17 @@ class SqliteStore:
         self._dense.forget()  # what was read from damaged segments
         self._words.forget()
         with self._writing() as connection:
-            connection.execute("INSERT INTO word_index (word_index) VALUES ('rebuild')")
+            self._rebuild_words(connection)
             connection.execute("DELETE FROM space")
-            connection.execute("INSERT INTO space SELECT space, count(*) FROM node GROUP BY space")
+            connection.execute(f"INSERT INTO space {COUNTED}")
             connection.executemany("DELETE FROM embedding WHERE eid = ?", [(eid,) for eid, *_ in unsound_vectors(connection)])
             connection.execute("DELETE FROM meta WHERE key IN ('segment_model', 'segment_seq')")
             connection.execute("DELETE FROM segment")
-            segments.drop(connection)
 
     def compact(self) -> None:
         """Give back space and merge indexes; nothing searchable changes."""
         with self._writing() as connection:
+            self._upkeep.look()
             connection.execute("INSERT INTO word_index (word_index) VALUES ('optimize')")
             if self.model() is not None:
                 self._dense.checkpoint(connection)

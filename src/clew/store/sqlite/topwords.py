@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from clew.store.bm25 import K1, idf, saturation
-from clew.store.sqlite.index import top
 from clew.store.sqlite.postings import Array
+from clew.store.sqlite.scan import top
 from clew.store.sqlite.sparse import MAX_TERMS
 from clew.store.sqlite.wordindex import Holding, View
 

@@ -9,10 +9,15 @@ import numpy as np
 
 from clew.ports import Problem
 from clew.store.sqlite import segments
-from clew.store.sqlite.dense import ROWS, SEGMENT_ROWS, records_of
+from clew.store.sqlite.dense import ROWS, SEGMENT_ROWS, changed, records_of
 from clew.store.sqlite.index import RECORD
 from clew.store.sqlite.snapshot import snapshot
 
+COUNTED = """
+SELECT space, kind, count(*), count(*) FILTER (WHERE t_expired IS NULL AND archived = 0),
+       count(*) FILTER (WHERE t_expired IS NULL AND archived = 0 AND context <> '') FROM node GROUP BY space, kind
+"""
+"""What the table `space` must hold."""
 UNIT_TOLERANCE = 0.01  # float16 rounds a unit vector's length by less than this
 
 
@@ -37,6 +42,9 @@ def _file(connection: sqlite3.Connection) -> list[Problem]:
 
 
 def _words(connection: sqlite3.Connection, *, writable: bool) -> list[Problem]:
+    with snapshot(connection):
+        if segments.kept(connection):
+            return _left_behind(connection)
     if not writable:
         return []  # FTS5 checks itself by a statement that counts as a write
     try:
@@ -44,16 +52,23 @@ def _words(connection: sqlite3.Connection, *, writable: bool) -> list[Problem]:
     except sqlite3.DatabaseError as error:
         if not error.sqlite_errorname.startswith("SQLITE_CORRUPT"):
             raise  # busy or full: that says nothing about the index
+        if segments.kept(connection):
+            return []  # another process brought the store over the threshold meanwhile
         return [Problem("words", f"the word index does not match the texts ({error})", "Run: clew verify --repair")]
     return []
 
 
+def _left_behind(connection: sqlite3.Connection) -> list[Problem]:
+    """Look for words in FTS5 that a store with postings left there: nothing keeps them in step."""
+    (rows,) = connection.execute("SELECT count(*) FROM word_index_docsize").fetchone()
+    return [Problem("words", f"the retired word index holds {rows} rows", "Run: clew verify --repair")] if rows else []
+
+
 def _spaces(connection: sqlite3.Connection) -> list[Problem]:
+    kept = "SELECT name, kind, nodes, live, keyed FROM space"
     wrong = connection.execute(
-        "SELECT name FROM (SELECT space AS name, count(*) AS nodes FROM node GROUP BY space) FULL_COUNT "
-        "WHERE nodes IS NOT (SELECT nodes FROM space s WHERE s.name = FULL_COUNT.name) "
-        "UNION SELECT name FROM space WHERE name NOT IN (SELECT space FROM node)"
-    ).fetchall()
+        f"SELECT DISTINCT space FROM (SELECT * FROM ({COUNTED} EXCEPT {kept}) UNION SELECT * FROM ({kept} EXCEPT {COUNTED})) ORDER BY 1"
+    )
     return [Problem("spaces", f"the count of space {name!r} is wrong", "Run: clew verify --repair") for (name,) in wrong]
 
 
@@ -87,13 +102,11 @@ def unsound_vectors(connection: sqlite3.Connection) -> Iterator[tuple[int, str, 
 
 def _segments(connection: sqlite3.Connection) -> list[Problem]:
     """Rebuild every segment that no later change touches and compare it with what is stored."""
-    saved = dict(connection.execute("SELECT key, value FROM meta WHERE key IN ('segment_model', 'segment_seq', 'model')").fetchall())
+    saved = dict(connection.execute("SELECT key, value FROM meta WHERE key LIKE 'segment%' OR key = 'model'").fetchall())
     if saved.get("segment_model") is None or saved["segment_model"] != saved.get("model"):
         return []
     (dimension,) = connection.execute("SELECT dimension FROM model WHERE mid = ?", (saved["model"],)).fetchone()
-    later = {
-        row[0] for row in connection.execute("SELECT DISTINCT eid / ? FROM change WHERE seq > ?", (SEGMENT_ROWS, saved["segment_seq"]))
-    }
+    later = {eid // SEGMENT_ROWS for eid in changed(connection, saved["segment_seq"], saved["segment_newest"])}
     wrong = []
     wanted = connection.execute("SELECT DISTINCT eid / ? FROM embedding WHERE model = ?", (SEGMENT_ROWS, saved["model"])).fetchall()
     there = connection.execute("SELECT segment FROM segment").fetchall()
@@ -114,7 +127,7 @@ def _postings(connection: sqlite3.Connection) -> list[Problem]:
     saved = segments.state(connection)
     if saved.get("format") != segments.FORMAT:
         return []
-    later = segments.stale(connection, saved["seq"])
+    later = segments.stale(connection, saved)
     there = [number for (number,) in connection.execute("SELECT segment FROM posting")]
     return [
         Problem("postings", f"the words of segment {number} differ from its texts", "Run: clew verify --repair")

@@ -18,12 +18,14 @@ def labels(where: Filter) -> list[tuple[str, str]]:
 
 
 def carrying(connection: sqlite3.Connection, where: Filter) -> npt.NDArray[np.int64] | None:
-    """Return the nodes that carry every label asked for; None when none is asked for."""
+    """Return the nodes that carry every label asked for, ascending; None when none is asked for."""
     wanted = labels(where)
     if not wanted:
         return None
-    query = " INTERSECT ".join(["SELECT nid FROM label WHERE key = ? AND value = ?"] * len(wanted))
-    return np.fromiter((nid for (nid,) in connection.execute(query, [part for label in wanted for part in label])), np.int64)
+    every = " INTERSECT ".join(["SELECT nid FROM label WHERE key = ? AND value = ?"] * len(wanted))
+    # As one text: a common label stands on many nodes, and a row for each takes six times as long.
+    (found,) = connection.execute(f"SELECT group_concat(nid) FROM ({every})", [part for label in wanted for part in label]).fetchone()
+    return np.sort(np.fromstring(found or "", np.int64, sep=","))
 
 
 def condition(where: Filter) -> tuple[str, list[Any]]:
@@ -54,7 +56,13 @@ def condition(where: Filter) -> tuple[str, list[Any]]:
         add("n.t_valid <= ? AND (n.t_invalid IS NULL OR n.t_invalid > ?)", *[micros(where.as_of)] * 2)
     if not where.archived:
         add("n.archived = 0")
-    return " AND ".join(clauses), values
+    return _placed(" AND ".join(clauses), values, where)
+
+
+def _placed(clause: str, values: list[Any], where: Filter) -> tuple[str, list[Any]]:
+    if not where.within:
+        return clause, values
+    return f"{clause} AND (n.parent IS NULL OR n.parent IN ({marks(where.within)}))", [*values, *where.within]
 
 
 def marks(values: Any) -> str:

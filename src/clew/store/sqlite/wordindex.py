@@ -22,7 +22,15 @@ from clew.store.sqlite.postings import Array, Postings, Tail, Words
 RECORD = np.dtype(
     [
         *((name, "<i8") for name in ("nid", "t_valid", "t_invalid", "t_created", "t_expired")),
-        *(("space", "<u8"), ("category", "<u4"), ("length", "<u4"), ("kind", "u1"), ("archived", "u1"), ("spare", "<u2")),
+        *(
+            ("space", "<u8"),
+            ("category", "<u4"),
+            ("length", "<u4"),
+            ("parent", "<u4"),
+            ("kind", "u1"),
+            ("archived", "u1"),
+            ("spare", "<u2"),
+        ),
     ]
 )
 TAIL_ROWS = 4096  # rows kept one by one: reading as many for a frequent word takes 0.3 ms, making arrays of them 40 ms
@@ -55,6 +63,7 @@ class WordIndex:
     """The words of all nodes as of one moment of the log."""
 
     seq: int = 0
+    newest: int = 0  # the highest node number given out when the index last looked
     size: int = 0
     live: int = 0
     tokens: int = 0

@@ -142,8 +142,11 @@ class Searching:
         store.put([embedding(node("b"), unit("apple"), role=Role.QUESTION)], MODEL)
         assert [match.id for match in store.dense(unit("apple"), where(), limit=5, role=Role.QUESTION)] == ["b"]
         assert store.dense(unit("apple"), where(), limit=5)[0].id == "a"
-        assert store.dense(unit("apple"), where(), limit=5, role=Role.CONTEXT) == ()
         assert store.cosines(unit("apple"), ["a", "b"], role=Role.QUESTION).keys() == {"b"}
+        # Without a context key a node is its own context; no question stands in for anything.
+        content = store.dense(unit("apple"), where(), limit=5)
+        assert store.dense(unit("apple"), where(), limit=5, role=Role.CONTEXT) == content
+        assert store.cosines(unit("apple"), ["a", "b"], role=Role.CONTEXT) == {match.id: match.score for match in content}
 
     def test_a_question_vector_that_is_none_is_refused(self, store: Store) -> None:
         filled(store, [node("a")])
@@ -165,6 +168,9 @@ class Searching:
         assert store.get(["a"]) == {}
         assert store.get([]) == {}
         assert store.signals(["a"]) == {}
+        assert store.neighbours(["a"], reach=1) == {}
+        assert store.family(["a"]) == store.family([]) == ()
+        assert store.coverage() == (0, 0, 0, 0, 0)
         assert (store.find_hash("default", "h"), store.find_key("default", "k")) == ((), None)
         assert store.listing(where(), sort=Sort.POPULAR, limit=5) == ()
         assert store.sparse(["appl"], where(), limit=5) == store.dense(unit("q"), where(), limit=5) == ()

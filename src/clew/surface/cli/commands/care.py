@@ -35,6 +35,7 @@ def _show(stats: dict[str, Any]) -> None:
                 ("store", stats["store"]),
                 ("size", size(stats.get("bytes", 0))),
                 ("memories", f"{stats['nodes']:,}  ({', '.join(states)})" if stats["nodes"] else "none yet"),
+                ("kinds", shares("by_kind") if set(stats["by_kind"]) - {"memory"} else ""),
                 ("categories", shares("by_category")),
                 ("spaces", shares("by_space")),
                 ("events", shares("by_event")),

@@ -36,8 +36,9 @@ def forget_command(session: Session, ids: tuple[str, ...], *, force: bool, yes: 
         if not yes and not _agreed(nodes):
             click.echo("Nothing was forgotten.")
             return 1
-        for node in nodes:
-            clew.forget(node.id, force=force)
+        with clew.store.transaction():  # all of them or none
+            for node in nodes:
+                clew.forget(node.id, force=force)
     forgotten = [node.id for node in nodes]
     session.answer({"forgotten": forgotten}, lambda: click.echo(f"Forgot {counted(len(forgotten), 'memory')}."))
     return 0

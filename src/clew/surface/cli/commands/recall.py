@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 @click.argument("query")
 @click.option("-k", "k", type=int, metavar="N", help="At most so many hits. [10]")
 @click.option(
-    "--recipe", metavar="NAME", shell_complete=recipes, help="The stages to run: fast, balanced, thorough, lexical or dense. [balanced]"
+    "--recipe",
+    metavar="NAME",
+    shell_complete=recipes,
+    help="The stages to run: fast, balanced, thorough, agent, staged, lexical or dense. [balanced]",
 )
 @click.option(
     "--preset", metavar="NAME", shell_complete=presets, help="What counts: semantic, balanced, recent, important or popular. [semantic]"

@@ -14,8 +14,8 @@ from clew.surface.cli.text import counted
 from clew.surface.cli.views.memories import about, headline
 from clew.surface.cli.views.screen import DIM, KEY, SCORE, safe
 
-MEASURES = {"dense": "cosine", "sparse": "BM25"}
-MEANING = {"dense": "meaning", "sparse": "words"}
+MEASURES = {"dense": "cosine", "context": "cosine", "sparse": "BM25", "section": "relevance"}
+MEANING = {"dense": "meaning", "context": "context", "sparse": "words", "section": "section"}
 
 
 def answer_page(answer: Recall, now: datetime, *, explain: bool = False) -> Group:

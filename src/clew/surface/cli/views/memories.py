@@ -10,12 +10,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from clew.gist import opening
 from clew.surface.cli.text import clean, counted, one_line
 from clew.surface.cli.views.screen import DIM, KEY, ago, facts, whole_words
 from clew.times import iso
-from clew.types import Event, Node
+from clew.types import Event, Kind, Node
 
 TEXT_INDENT = (0, 0, 0, 2)
+EXCERPT = 320  # characters of a chunk or a document: four lines of a terminal
 
 
 def memory_list(nodes: Sequence[Node], now: datetime) -> Group:
@@ -23,15 +25,20 @@ def memory_list(nodes: Sequence[Node], now: datetime) -> Group:
     return Group(*(Group(headline(node), Padding(about(node, now), TEXT_INDENT)) for node in nodes))
 
 
-def headline(node: Node) -> Text:
-    """Return a memory's title and text."""
+def headline(node: Node, *, whole: bool = False) -> Text:
+    """Return a memory's title and text; of what was imported the beginning, unless all of it is asked for."""
     title = clean(f"{node.title}: ") if node.title else ""
-    return Text.assemble((title, "bold"), clean(node.text))
+    if whole or node.kind is Kind.MEMORY:
+        return Text.assemble((title, "bold"), clean(node.text))
+    line = one_line(node.text)
+    shown = opening(line, EXCERPT)
+    return Text.assemble((title, "bold"), shown, (" …" if shown != line else "", DIM))
 
 
 def about(node: Node, now: datetime, *, importance: bool = True) -> Text:
     """Return the id to go on with, and where the memory stands: category, age, weight, tags."""
     parts = ["", node.category, ago(node.t_valid, now)]
+    parts += [node.source] if node.kind is not Kind.MEMORY and node.source else []
     parts += [f"importance {node.importance:g}"] if importance else []
     parts += [f"recalled {node.accesses}×"] if node.accesses else []
     parts += [f"#{tag}" for tag in node.tags]
@@ -42,7 +49,7 @@ def about(node: Node, now: datetime, *, importance: bool = True) -> Text:
 def memory_page(node: Node, now: datetime) -> Group:
     """Return everything about one memory."""
     return Group(
-        headline(node),
+        headline(node, whole=True),
         "",
         facts(
             [
@@ -55,6 +62,8 @@ def memory_page(node: Node, now: datetime) -> Group:
                 ("true", _span(node.t_valid, node.t_invalid, now)),
                 ("believed", _span(node.t_created, node.t_expired, now)),
                 ("source", node.source),
+                ("place", _place(node)),
+                ("quality", _quality(node)),
                 ("tags", ", ".join(node.tags)),
                 ("metadata", ", ".join(f"{key}={value}" for key, value in node.metadata.items())),
                 ("keywords", ", ".join(node.keywords)),
@@ -63,6 +72,20 @@ def memory_page(node: Node, now: datetime) -> Group:
             ]
         ),
     )
+
+
+def _place(node: Node) -> str:
+    if node.kind is Kind.MEMORY:
+        return ""
+    inside = f" of {node.root}, in {node.parent}" if node.root else ""
+    return f"{node.kind} {node.position}{inside}, characters {node.start}–{node.end}"
+
+
+def _quality(node: Node) -> str:
+    if node.quality is None:
+        return ""
+    parts = ", ".join(f"{name} {getattr(node.quality, name):.2f}" for name in ("substance", "specificity", "coherence", "clarity"))
+    return f"{node.quality.overall:.2f} ({parts}; stub: {node.quality.stub})"
 
 
 def _span(begin: datetime, end: datetime | None, now: datetime) -> str:

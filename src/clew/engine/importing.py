@@ -1,0 +1,136 @@
+"""The engine's side of import: which chunker, which counter, which settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from inspect import signature
+from typing import Any
+
+from clew.engine.vectors import Vectoriser
+from clew.errors import InputError, ModelError
+from clew.ingest.chunkers import Chunker, ChunkOptions, Code, Recursive, RunCounts, TokenCounter, chunker_for, estimate
+from clew.ingest.chunkers.languages import has_grammar
+from clew.ingest.fields import MAX_NAME_CHARACTERS, line, names, one_of, plain_metadata, share
+from clew.ingest.importing import RESERVED, Importer, ImportOptions
+from clew.ingest.readers import FORMATS
+from clew.ports import Clock, Embedder, Progress, Store
+from clew.settings import Settings
+from clew.types import NodeId
+
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What an import is wired from."""
+
+    store: Store
+    vectors: Vectoriser
+    settings: Settings
+    clock: Clock
+    new_id: Callable[[datetime], NodeId]
+
+
+def importer(parts: Parts, *, progress: Progress, **given: Any) -> Importer:
+    """Return an importer under these options, every one of them checked."""
+    for name in given:
+        one_of("import", name, OPTIONS, way_out="See import_path for what each means.")
+    count = counter(parts.vectors.embedder)
+    notes: list[str] = []
+    return Importer(
+        parts.store,
+        options=options(parts.settings, **given),
+        chunker=lambda format: _chunker(format, count, notes),
+        embed=parts.vectors.passages,
+        model=parts.vectors.model,
+        clock=parts.clock,
+        new_id=parts.new_id,
+        progress=progress,
+        notes=notes,
+    )
+
+
+def options(
+    settings: Settings,
+    *,
+    format: str | None = None,
+    space: str | None = None,
+    category: str | None = None,
+    importance: float | None = None,
+    tags: Iterable[str] = (),
+    metadata: Mapping[str, Any] | None = None,
+    exclude: Iterable[str] = (),
+    include_hidden: bool = False,
+) -> ImportOptions:
+    """Return the options of an import, or raise an InputError that names the first that does not hold."""
+    memory = settings.memory
+    return ImportOptions(
+        space=settings.store.space if space is None else line("space", space, limit=MAX_NAME_CHARACTERS),
+        category=one_of("category", settings.imports.category if category is None else category, memory.categories, way_out=WAY_OUT),
+        importance=memory.default_importance if importance is None else share("importance", importance),
+        tags=names("tags", tags, limit=memory.max_tags),
+        metadata={} if metadata is None else _labels(plain_metadata(metadata, limit_bytes=memory.max_metadata_bytes)),
+        format=None if format is None else one_of("format", format, tuple(FORMATS), way_out="Leave it out to go by name and content."),
+        exclude=_patterns(exclude),
+        include_hidden=bool(include_hidden),
+        max_bytes=round(settings.imports.max_file_mb * MEGABYTE),
+        batch_size=memory.batch_size,
+        max_keywords=memory.max_keywords,
+        max_tags=memory.max_tags,
+        chunking=lambda format: chunk_options(settings, format),
+        signature=repr(settings.chunking),
+    )
+
+
+def chunk_options(settings: Settings, format: str) -> ChunkOptions:
+    """Return how a format is cut: a conversation finer than prose, for each message says something of its own."""
+    cut = settings.chunking
+    target = min(cut.target_tokens, cut.conversation_tokens) if format == "conversation" else cut.target_tokens
+    return ChunkOptions(
+        min_tokens=min(cut.min_tokens, target),
+        target_tokens=target,
+        max_tokens=cut.max_tokens,
+        overlap_tokens=cut.overlap_tokens,
+        semantic_threshold=cut.semantic_threshold,
+    )
+
+
+OPTIONS = tuple(name for name in signature(options).parameters if name != "settings")
+WAY_OUT = "Add your own to the setting memory.categories."
+
+
+def _patterns(exclude: object) -> tuple[str, ...]:
+    listed = tuple(exclude) if isinstance(exclude, Iterable) and not isinstance(exclude, str | bytes | Mapping) else None
+    if listed is None or not all(isinstance(each, str) for each in listed):
+        raise InputError("exclude", exclude, "must be a list of patterns", 'Write exclude=["*.log", "build/"].')
+    return listed
+
+
+def _labels(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return metadata that leaves alone what an import itself notes of a file."""
+    if taken := next((name for name in RESERVED if name in metadata), None):
+        raise InputError("metadata", taken, "is what an import notes of every file itself", f"Name it otherwise, such as my_{taken}.")
+    return metadata
+
+
+def counter(embedder: Embedder | None) -> TokenCounter:
+    """Return the model's own way to count tokens, or an estimate where it has none or cannot be had."""
+    count = getattr(embedder, "count", None)
+    try:
+        if count is not None:
+            count("")
+            return RunCounts(count)
+    except ModelError:
+        pass  # the import itself says that there is no model
+    return estimate
+
+
+def _chunker(format: str, count: TokenCounter, notes: list[str]) -> Chunker:
+    """Return the chunker of a format; code without its grammar is cut as plain text, and the report says so."""
+    chosen = chunker_for(format, count=count)
+    if not isinstance(chosen, Code) or has_grammar(format):
+        return chosen
+    notes.append(f"{format.capitalize()} was cut as plain text: its grammar is not installed. Install it with: pip install 'clew[code]'")
+    return Recursive(count)

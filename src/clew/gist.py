@@ -1,0 +1,53 @@
+"""What stands for a long text where it cannot stand for itself: its opening and its ending (U5)."""
+
+from __future__ import annotations
+
+from clew.types import Kind
+
+GIST_CHARACTERS = 1500  # more than the default model reads of a text
+LARGE = (Kind.DOCUMENT, Kind.SECTION)
+
+
+def embedded_text(kind: Kind, text: str) -> str:
+    """Return the part of a node's text that its vector is made from."""
+    return gist(text, room=GIST_CHARACTERS) if kind in LARGE else text
+
+
+def searched_text(kind: Kind, text: str) -> str:
+    """Return the part of a node's text by whose words it is found: of a document not all, for its sections hold the rest."""
+    return gist(text, room=GIST_CHARACTERS) if kind == Kind.DOCUMENT else text
+
+
+def opening(text: str, size: int) -> str:
+    """Return the first words of a text, at most `size` characters; nothing where that is white space alone.
+
+    >>> opening("one two three", 8)
+    'one two'
+    """
+    if len(text) <= size:
+        return text
+    cut = next(iter(text[: size + 1].rsplit(maxsplit=1)), "") if size > 0 else ""
+    return cut if len(cut) <= size else text[:size]
+
+
+def ending(text: str, size: int) -> str:
+    """Return the last words of a text, at most `size` characters; nothing where that is white space alone.
+
+    >>> ending("one two three", 10)
+    'two three'
+    """
+    if len(text) <= size:
+        return text
+    cut = ["", *text[-size - 1 :].split(maxsplit=1)][-1] if size > 0 else ""
+    return cut if len(cut) <= size else text[-size:]
+
+
+def gist(text: str, *, room: int) -> str:
+    r"""Return a long text as its opening and its ending: what a vector of it is made from (U5).
+
+    >>> gist("alpha beta gamma delta omega", room=20)
+    'alpha beta\n…\nomega'
+    """
+    if len(text) <= room:
+        return text
+    return f"{opening(text, room * 2 // 3)}\n…\n{ending(text, room // 3)}"

@@ -1,0 +1,62 @@
+"""The programming languages whose syntax is known, and the grammars that know it."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from clew.errors import InputError
+
+# format: the module of its official grammar, and the function in it
+GRAMMARS = {
+    "python": ("tree_sitter_python", "language"),
+    "javascript": ("tree_sitter_javascript", "language"),
+    "typescript": ("tree_sitter_typescript", "language_typescript"),
+    "tsx": ("tree_sitter_typescript", "language_tsx"),
+    "go": ("tree_sitter_go", "language"),
+    "rust": ("tree_sitter_rust", "language"),
+    "java": ("tree_sitter_java", "language"),
+    "c": ("tree_sitter_c", "language"),
+    "cpp": ("tree_sitter_cpp", "language"),
+}
+
+# What opens a scope with a name. The languages share one list: none uses another's word for something else.
+CONTAINERS = frozenset(
+    """
+    class_definition class_declaration abstract_class_declaration interface_declaration enum_declaration record_declaration
+    annotation_type_declaration internal_module module impl_item trait_item mod_item class_specifier struct_specifier
+    union_specifier namespace_definition linkage_specification
+    """.split()
+)
+FUNCTIONS = frozenset(
+    """
+    function_definition function_declaration generator_function_declaration method_definition method_declaration
+    constructor_declaration function_item macro_definition struct_item enum_item type_declaration type_alias_declaration
+    variable_declarator
+    """.split()
+)
+WRAPPERS = frozenset("decorated_definition export_statement template_declaration ambient_declaration lexical_declaration".split())
+IMPORTS = frozenset("import_statement import_from_statement future_import_statement import_declaration use_declaration".split())
+
+
+def has_grammar(format: str) -> bool:
+    """Tell whether the grammar of a language is installed."""
+    try:
+        parser_of(format)
+    except InputError:
+        return False
+    return True
+
+
+@cache
+def parser_of(format: str) -> Any:
+    """Return the parser of a language, or say how to get it."""
+    module, function = GRAMMARS[format]
+    try:
+        tree_sitter = import_module("tree_sitter")
+        return tree_sitter.Parser(tree_sitter.Language(getattr(import_module(module), function)()))
+    except ImportError as error:
+        raise InputError(
+            "format", format, f"needs a grammar that is not installed ({error.name})", "Install them with: pip install 'clew[code]'"
+        ) from error

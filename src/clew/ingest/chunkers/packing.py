@@ -1,0 +1,143 @@
+"""From a row of pieces to chunks: full where it must, whole where it can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from clew.ingest.chunkers.overlap import overlap_start
+from clew.ingest.chunkers.port import Boundary, Chunk
+from clew.ingest.chunkers.row import Level, Row
+
+
+class Span(NamedTuple):
+    """A chunk in the making: the pieces from `first` up to and without `last`, and where its text begins and ends."""
+
+    first: int
+    last: int
+    start: int
+    end: int
+    boundary: Boundary
+
+
+class Cut(NamedTuple):
+    """Up to which piece a chunk goes, and why no further."""
+
+    last: int
+    boundary: Boundary
+
+
+Choose: TypeAlias = Callable[[Row, int, int], Cut]
+"""From the row, the first piece and the room in tokens to the cut."""
+
+Describe: TypeAlias = Callable[[Sequence[int]], tuple[str, tuple[str, ...]]]
+"""From the numbers of the blocks that a chunk holds to its context and path."""
+
+
+def strongest(row: Row, first: int, room: int) -> Cut:
+    """Cut at the first section past the least size, else at the last of the strongest boundaries up to the target.
+
+    A block that would be torn at the target may go on up to the largest size.
+    """
+    options, total = row.options, len(row)
+    low, most = row.least(first, options.min_tokens), row.reach(first, room)
+    section = _first_at(row, Level.SECTION, low, most)
+    overlap = options.max_tokens - room
+    goal = max(first + 1, min(row.reach(first, max(1, options.target_tokens - overlap)), most))
+    if section is not None:
+        return Cut(section, Boundary.STRUCTURAL)
+    if goal == total or (most == total and row.size(goal, total) < options.min_tokens):
+        return Cut(total, Boundary.STRUCTURAL)
+    best = min(row.levels[low : goal + 1], default=Level.LETTER)
+    if best > Level.ITEM:
+        block = _first_at(row, Level.ITEM, max(low, goal), most) or (total if most == total else None)
+        if block is not None:
+            return Cut(block, Boundary.STRUCTURAL)
+    return _named(row, _last_at(row, best, low, goal) if low <= goal else max(goal, min(low, most)))
+
+
+def _first_at(row: Row, level: Level, low: int, high: int) -> int | None:
+    """Return the first place from `low` to `high` whose boundary is at least as strong as the level."""
+    high = min(high, len(row) - 1)
+    return next((at for at in range(low, high + 1) if row.levels[at] <= level), None)
+
+
+def _last_at(row: Row, level: Level, low: int, high: int) -> int:
+    return next(at for at in range(high, low - 1, -1) if row.levels[at] <= level)
+
+
+def _named(row: Row, last: int) -> Cut:
+    structural = last == len(row) or row.levels[last] <= Level.ITEM
+    return Cut(last, Boundary.STRUCTURAL if structural else Boundary.SIZE_LIMIT)
+
+
+def pack(row: Row, choose: Choose = strongest) -> list[Span]:
+    """Put the pieces together, in order; small chunks join a neighbour where the largest size allows."""
+    spans: list[Span] = []
+    first = 0
+    while first < len(row):
+        start = _start(row, first, spans)
+        room = row.options.max_tokens - (row.count(row.text[start : row.starts[first]]) if start < row.starts[first] else 0)
+        span = _within(row, first, start, choose(row, first, room))
+        first = span.last
+        joined = _joined(row, spans[-1], span) if spans else None
+        spans[-1:] = [joined] if joined else [*spans[-1:], span]
+    return spans
+
+
+def _start(row: Row, first: int, spans: Sequence[Span]) -> int:
+    """Return where a chunk begins: at its first letter, or inside the one before if that ended for its size."""
+    start = _letter(row, row.starts[first])
+    if not spans or spans[-1].boundary is not Boundary.SIZE_LIMIT or not row.options.overlap_tokens:
+        return start
+    before = spans[-1]
+    return min(start, _letter(row, overlap_start(row, before.start, before.end)))
+
+
+def _within(row: Row, first: int, start: int, cut: Cut) -> Span:
+    """Return the span of a cut, made shorter until it fits where sizes do not add up."""
+    end = _end(row, cut.last)
+    if row.adds_up or row.fits(start, end):
+        return Span(first, cut.last, start, end, cut.boundary)
+    low, high = first + 1, cut.last
+    while low < high:  # the most pieces that fit
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if row.fits(start, _end(row, middle)) else (low, middle - 1)
+    body = _letter(row, row.starts[first])
+    while start < body and not row.fits(start, _end(row, low)):
+        start = _letter(row, (start + body + 1) // 2)  # less overlap rather than too much text
+    return Span(first, low, start, _end(row, low), cut.boundary if low == cut.last else _named(row, low).boundary)
+
+
+def _letter(row: Row, at: int) -> int:
+    """Return the first place from `at` on that is not white space."""
+    while row.text[at].isspace():
+        at += 1
+    return at
+
+
+def _end(row: Row, last: int) -> int:
+    end = row.ends[last - 1]
+    while row.text[end - 1].isspace():
+        end -= 1
+    return end
+
+
+def _joined(row: Row, before: Span, span: Span) -> Span | None:
+    """Return two neighbours as one, if one of them is too small alone and both fit together."""
+    count, text, least = row.count, row.text, row.options.min_tokens
+    if min(row.size(before.first, before.last), row.size(span.first, span.last)) >= least:
+        return None
+    if min(count(text[before.start : before.end]), count(text[span.start : span.end])) >= least or not row.fits(before.start, span.end):
+        return None
+    return Span(before.first, span.last, before.start, span.end, span.boundary)
+
+
+def chunks_of(row: Row, spans: Sequence[Span], describe: Describe | None = None) -> tuple[Chunk, ...]:
+    """Return the chunks of spans, numbered in order, each with its context."""
+    made = []
+    for index, span in enumerate(spans):
+        context, path = describe(row.owners[span.first : span.last]) if describe else ("", ())
+        text = row.text[span.start : span.end]
+        made.append(Chunk(text=text, start=span.start, end=span.end, index=index, boundary=span.boundary, context=context, path=path))
+    return tuple(made)

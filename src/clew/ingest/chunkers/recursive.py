@@ -1,0 +1,48 @@
+"""Paragraphs where they fit, else lines, else sentences, else words: the usual way to cut a text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from clew.ingest.chunkers.packing import chunks_of, pack
+from clew.ingest.chunkers.port import DEFAULT_OPTIONS, Chunk, ChunkOptions, TokenCounter, Unit
+from clew.ingest.chunkers.row import Row
+from clew.ingest.chunkers.tokens import estimate
+
+PLAIN_FORMATS = frozenset({"text"})
+
+
+@dataclass(frozen=True, slots=True)
+class Recursive:
+    r"""Fills chunks up to the target and ends them at the strongest boundary within reach.
+
+    >>> options = ChunkOptions(min_tokens=2, target_tokens=8, max_tokens=8, overlap_tokens=0)
+    >>> [chunk.text for chunk in Recursive().chunk("One two three.\n\nFour five. Six seven eight nine ten.", options=options)]
+    ['One two three.', 'Four five.', 'Six seven eight nine ten.']
+    """
+
+    count: TokenCounter = field(default=estimate, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The name by which it is chosen."""
+        return "recursive"
+
+    @property
+    def formats(self) -> frozenset[str]:
+        """Plain text; the others have no structure to it."""
+        return PLAIN_FORMATS
+
+    def chunk(
+        self,
+        text: str,
+        *,
+        format: str = "text",  # noqa: ARG002 - the same for every format
+        options: ChunkOptions = DEFAULT_OPTIONS,
+        units: Sequence[Unit] | None = None,  # noqa: ARG002 - it asks for no structure
+    ) -> tuple[Chunk, ...]:
+        """Return pieces that end between paragraphs where they can."""
+        row = Row(text, count=self.count, options=options)
+        row.add_paragraphs(0, len(text))
+        return chunks_of(row, pack(row))

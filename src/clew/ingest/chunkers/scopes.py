@@ -1,0 +1,90 @@
+"""What is a piece of code inside of? Classes and functions by name and signature, and the imports that it uses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from clew.ingest.chunkers.imports import imported_names
+from clew.ingest.chunkers.languages import CONTAINERS, FUNCTIONS, IMPORTS, WRAPPERS
+
+LONGEST_SIGNATURE = 200  # letters
+MOST_IMPORTS = 12  # named in a context
+_WORD = re.compile(r"[^\W\d]\w*")
+_DEEPEST_DECLARATOR = 8
+
+
+class Scope(NamedTuple):
+    """A class, function or module around a place, by its name and how it is declared."""
+
+    name: str
+    signature: str
+
+
+def definition_of(node: Any) -> Any | None:
+    """Return the definition that a node is, or that it wraps in decorators, exports or template parameters."""
+    for _ in range(_DEEPEST_DECLARATOR):
+        if node.type in CONTAINERS or node.type in FUNCTIONS:
+            return node
+        if node.type not in WRAPPERS or not node.named_children:
+            return None
+        node = node.named_children[-1]
+    return None
+
+
+def scope_of(definition: Any) -> Scope | None:
+    """Return the name and signature of a definition, if it has a name."""
+    name = _name(definition)
+    if not name:
+        return None
+    body = definition.child_by_field_name("body")
+    declared = definition.text[: body.start_byte - definition.start_byte] if body else definition.text.split(b"\n", 1)[0]
+    signature = " ".join(declared[: 4 * LONGEST_SIGNATURE].decode(errors="replace").split()).rstrip(" :{=")
+    return Scope(name, signature[:LONGEST_SIGNATURE])
+
+
+def _name(node: Any) -> str:
+    """Return the name in a definition; in C it stands inside its declarator, in Rust an `impl` has a type instead."""
+    for _ in range(_DEEPEST_DECLARATOR):
+        named = node.child_by_field_name("name")
+        if named is not None:
+            return _text(named)
+        inner = node.child_by_field_name("declarator")
+        if inner is None:
+            inner = node.child_by_field_name("type")
+        if inner is None:
+            return _text(node) if "identifier" in node.type else _first_name(node)
+        node = inner
+    return ""
+
+
+def _first_name(node: Any) -> str:
+    found = next((child for child in node.named_children[:1] if child.child_by_field_name("name") is not None), None)
+    return _text(found.child_by_field_name("name")) if found is not None else ""
+
+
+def _text(node: Any) -> str:
+    return str(node.text[:LONGEST_SIGNATURE].decode(errors="replace"))
+
+
+class Names:
+    """The names that a file imports, and which of them a text uses."""
+
+    def __init__(self, root: Any, format: str) -> None:
+        found = [node for node in root.children if node.type in IMPORTS]
+        self._known = {name for node in found for name in imported_names(node.text.decode(errors="replace"), format)}
+
+    def used(self, text: str) -> str:
+        """Return the imports that a text uses, for its context."""
+        names = sorted(self._known.intersection(_WORD.findall(text))) if self._known else []
+        return f"imports {', '.join(names[:MOST_IMPORTS])}" if names else ""
+
+
+def context_of(scopes: Sequence[Scope], imports: str) -> str:
+    """Return the context of a piece of code.
+
+    >>> context_of([Scope("Store", "class Store"), Scope("add", "def add(self)")], "imports json")
+    'class Store > def add(self) · imports json'
+    """
+    return " · ".join(filter(None, (" > ".join(scope.signature for scope in scopes), imports)))

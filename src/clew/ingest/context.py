@@ -1,0 +1,38 @@
+"""Under which key is a small unit also found? Its own words amid those around it.
+
+A turn such as "Yes, last Sunday!" says nothing by itself; with the turn before it, it answers a question. The key
+holds the unit and its neighbours, is embedded and indexed beside the unit, and is never served. Units that fill
+most of a vector by themselves have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clew.gist import ending, opening
+
+NEIGHBOURS = 2  # on each side: best on the dev part of LoCoMo, where one was worse and three diluted (docs/evaluation.md)
+
+
+def context_keys(texts: Sequence[str], *, room: int, neighbours: int = NEIGHBOURS) -> list[str]:
+    r"""Return the key of each unit of one section, in order; empty where a unit leaves no room for its neighbours.
+
+    `room` is what a key may hold in characters: a unit of more than half of it stands for itself.
+
+    >>> context_keys(["Do you run?", "Yes, on Sundays!", "Nice."], room=100, neighbours=1)
+    ['Do you run?\nYes, on Sundays!', 'Do you run?\nYes, on Sundays!\nNice.', 'Yes, on Sundays!\nNice.']
+    >>> context_keys(["alone"], room=100)
+    ['']
+    """
+    return [_key(texts, at, room, neighbours) for at in range(len(texts))]
+
+
+def _key(texts: Sequence[str], at: int, room: int, neighbours: int) -> str:
+    own = texts[at]
+    left = (room - len(own)) // 2
+    if len(own) * 2 > room:
+        return ""
+    before = "\n".join(texts[max(0, at - neighbours) : at])
+    after = "\n".join(texts[at + 1 : at + 1 + neighbours])
+    around = (ending(before, max(left, 2 * left - len(after))), own, opening(after, max(left, 2 * left - len(before))))
+    return "\n".join(part for part in around if part) if before or after else ""

@@ -1,0 +1,356 @@
+"""From files to nodes: find, read, cut, plant, commit; then embed (U4).
+
+Each file is one transaction: its nodes are there with their words, and what an earlier state of the file had left is
+expired, or nothing has happened. Vectors follow in batches over all files; a run that is killed between the two leaves
+nodes without vectors, which the next run, or `reembed`, gives them. Nothing is read twice: a file whose bytes and way of
+cutting are as they were is unchanged. A file is known by its absolute path: what two folders call README.md are two files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from clew.errors import ClewError, InputError
+from clew.ingest.chunkers import DEFAULT_OPTIONS, Chunker, ChunkOptions, Unit
+from clew.ingest.chunkers.languages import has_grammar
+from clew.ingest.codegraph import CODE_EDGES, language_of, link_code
+from clew.ingest.discovery import Found, discover
+from clew.ingest.embedding import Wanted, wanted
+from clew.ingest.fields import MAX_NAME_CHARACTERS, line
+from clew.ingest.readers import Document, UnreadableError, read
+from clew.ingest.tree import Origin, Tree, planted
+from clew.ports import Clock, ModelInfo, Progress, Sort, Store
+from clew.types import Embedding, Event, EventKind, Filter, Kind, Node, NodeId, Vectors
+
+FILE, STATE, KEY = RESERVED = "file", "file_state", "document"
+ROOTS = (Kind.DOCUMENT, Kind.CHUNK)
+VERSION = 1  # of reading and planting: raise it when a file that has not changed should be read anew
+MOST_DOCUMENTS = 100_000  # of one file that are looked for: more than any export holds
+
+
+class Status(StrEnum):
+    """What became of a file."""
+
+    IMPORTED = "imported"
+    UNCHANGED = "unchanged"
+    UPDATED = "updated"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+WRITTEN = (Status.IMPORTED, Status.UPDATED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileReport:
+    """What became of one file, why, and how many nodes it is now."""
+
+    path: str
+    status: Status
+    reason: str = ""
+    nodes: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """Every file with what became of it, and what there is to say about the whole."""
+
+    files: tuple[FileReport, ...]
+    vectors: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """How many files had each fate, and how many nodes and vectors were written."""
+        counts = Counter(str(file.status) for file in self.files)
+        written = sum(file.nodes for file in self.files if file.status in WRITTEN)
+        return {
+            "files": len(self.files),
+            **{str(status): counts[str(status)] for status in Status},
+            "nodes": written,
+            "vectors": self.vectors,
+        }
+
+    @property
+    def failed(self) -> bool:
+        """Whether any file failed."""
+        return any(file.status is Status.FAILED for file in self.files)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOptions:
+    """How files become nodes."""
+
+    space: str
+    category: str
+    importance: float = 0.5
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    format: str | None = None
+    exclude: tuple[str, ...] = ()
+    include_hidden: bool = False
+    max_bytes: int
+    batch_size: int = 256
+    max_keywords: int = 10
+    max_tags: int = 32
+    chunking: Callable[[str], ChunkOptions] = lambda format: DEFAULT_OPTIONS  # noqa: ARG005 - one size for all
+    signature: str = ""
+    """What names the way of cutting: a file is read anew when it changes."""
+
+
+Embed = Callable[[Sequence[str]], tuple[Vectors | None, tuple[str, ...]]]
+
+
+class Importer:
+    """Brings files into a store; used by one thread, once."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        options: ImportOptions,
+        chunker: Callable[[str], Chunker],
+        embed: Embed,
+        model: Callable[[], ModelInfo],
+        clock: Clock,
+        new_id: Callable[[datetime], NodeId],
+        progress: Progress,
+        notes: Sequence[str] = (),
+    ) -> None:
+        self._store = store
+        self._options = options
+        self._chunker = chunker
+        self._embed = embed
+        self._model = model
+        self._clock = clock
+        self._new_id = new_id
+        self._progress = progress
+        self._waiting: list[Wanted] = []
+        self._vectors = 0
+        self._code: set[str] = set()
+        self._code_changed = False
+        self._notes: dict[str, None] = {}
+        self._more_notes = notes  # which those who were handed in may go on writing to
+
+    def paths(self, paths: Sequence[str | Path]) -> ImportReport:
+        """Import files, directories and globs."""
+        options = self._options
+        found = list(discover(paths, exclude=options.exclude, include_hidden=options.include_hidden, max_bytes=options.max_bytes))
+        return self._report(self._one(each) for each in self._counted(found))
+
+    def data(self, data: bytes, *, name: str) -> ImportReport:
+        """Import what came through a pipe; its own hash is its name unless it was given one."""
+        path = name or f"stdin:{hashlib.sha256(data).hexdigest()[:16]}"
+        return self._report(self._piped(path, each, name) for each in (data,))  # not before what is left over has its vectors
+
+    def _piped(self, path: str, data: bytes, name: str) -> FileReport:
+        if not data.strip():
+            return FileReport(path=path, status=Status.SKIPPED, reason="empty")
+        return self._file(path, path, data, None, name=name)
+
+    def _report(self, files: Iterable[FileReport]) -> ImportReport:
+        self._embed([])  # refuses before anything is written where the store's vectors are another model's
+        self._leftover()
+        done = tuple(files)
+        self._flush()
+        self._link()
+        return ImportReport(files=done, vectors=self._vectors, notes=tuple(dict.fromkeys((*self._notes, *self._more_notes))))
+
+    def _link(self) -> None:
+        """Write which code depends on which (B10) when some is newer than its links: an earlier run may have been killed before them."""
+        roots = [(identity, root) for identity in sorted(self._code) for root in self._earlier(identity)]
+        links = [edge.t_created for edge in self._store.edges([root.id for _, root in roots]) if edge.kind in CODE_EDGES]
+        if roots and (self._code_changed or not links or any(root.t_created > max(links) for _, root in roots)):
+            link_code(self._store, roots, now=self._clock())
+
+    def _counted(self, found: Sequence[Found]) -> Iterator[Found]:
+        for number, each in enumerate(found):
+            self._progress("importing files", number, len(found))
+            yield each
+        self._progress("importing files", len(found), len(found))
+
+    def _one(self, found: Found) -> FileReport:
+        path = legible_name(found.path)
+        if found.status != "file":
+            return FileReport(path=path, status=Status(found.status), reason=found.reason)
+        try:
+            data, stat = found.path.read_bytes(), found.path.stat()
+        except OSError as error:
+            return FileReport(path=path, status=Status.FAILED, reason=error.strerror or str(error))
+        identity = legible_name(found.path.resolve())
+        done = self._file(path, identity, data, _moment(stat.st_mtime), name=legible_name(found.name))
+        if (language := language_of(path, "")) is not None and has_grammar(language):
+            self._code.add(identity)
+            self._code_changed |= done.status in WRITTEN
+        return done
+
+    def _file(self, path: str, identity: str, data: bytes, time: datetime | None, *, name: str) -> FileReport:
+        """Bring one file in; whatever it holds, the next one goes on."""
+        state = self._state(data)
+        if (unchanged := self._unchanged(path, state, self._earlier(identity))) is not None:
+            return unchanged
+        now = self._clock()
+        try:
+            documents = read(Path(path), format=self._options.format, data=data)
+            trees = [tree for each in documents if (tree := self._planted(_named(each, name), identity, state, time, now)) is not None]
+        except UnreadableError as error:
+            return FileReport(path=path, status=Status.FAILED, reason=f"{error.reason}. {error.way_out}")
+        except Exception as error:  # a file that trips a parser is that file's failure, and it is told
+            said = str(error) if isinstance(error, ClewError) else f"it could not be read ({type(error).__name__}: {error})"
+            return FileReport(path=path, status=Status.FAILED, reason=said)
+        if not trees:
+            return FileReport(path=path, status=Status.SKIPPED, reason="holds no text")
+        notes = tuple(dict.fromkeys(note for document in documents for note in document.notes))
+        return replace(self._commit(path, identity, state, trees, now), notes=notes)
+
+    def _state(self, data: bytes) -> str:
+        """Return what tells whether a file must be read anew: its bytes, and how it would be read, cut and labelled."""
+        options = self._options
+        labels = (options.category, options.importance, options.tags, sorted(options.metadata.items()))
+        how = repr((VERSION, options.signature, options.format, labels)).encode("utf-8", "backslashreplace")
+        return hashlib.blake2b(data, key=hashlib.blake2b(how, digest_size=32).digest(), digest_size=16).hexdigest()
+
+    def _earlier(self, identity: str) -> tuple[Node, ...]:
+        """Return the outermost nodes that the file is now; a memory whose writer noted a file in its metadata is none of them."""
+        where = Filter(space=self._options.space, kinds=ROOTS, metadata={FILE: identity}, now=self._clock())
+        return self._store.listing(where, sort=Sort.RECENT, limit=MOST_DOCUMENTS)
+
+    def _unchanged(self, path: str, state: str, roots: Sequence[Node]) -> FileReport | None:
+        if not roots or any(root.metadata.get(STATE) != state for root in roots):
+            return None
+        return FileReport(path=path, status=Status.UNCHANGED, nodes=len(self._family(roots)))
+
+    def _family(self, roots: Sequence[Node]) -> tuple[NodeId, ...]:
+        return self._store.family([root.id for root in roots])
+
+    def _planted(self, document: Document, identity: str, state: str, time: datetime | None, now: datetime) -> Tree | None:
+        units = [Unit(each.start, each.end, each.speaker, each.time) for each in document.messages] or None
+        chunks = self._chunker(document.format).chunk(
+            document.text, format=document.format, options=self._options.chunking(document.format), units=units
+        )
+        if not chunks:
+            return None
+        options = self._options
+        origin = Origin(
+            space=options.space,
+            source=identity,
+            category=options.category,
+            importance=options.importance,
+            tags=_tags(options.tags, document.metadata.get("tags", ()), limit=options.max_tags),
+            metadata=options.metadata,
+            root_metadata={**document.metadata, FILE: identity, STATE: state, KEY: document.key},
+            time=time,
+            max_keywords=options.max_keywords,
+        )
+        return planted(document, chunks, origin=origin, now=now, new_id=self._new_id)
+
+    def _commit(self, path: str, identity: str, state: str, trees: Sequence[Tree], now: datetime) -> FileReport:
+        """Write the nodes of a file and expire those of its earlier state, all or nothing and as of one moment."""
+        nodes = [node for tree in trees for node in tree.nodes]
+        with self._store.transaction():
+            earlier = self._earlier(identity)
+            if (unchanged := self._unchanged(path, state, earlier)) is not None:
+                return unchanged  # another process was quicker
+            old = self._family(earlier) if earlier else ()
+            kept = self._kept_vectors(old, nodes) if old else []
+            self._store.insert(
+                nodes, kept, [Event(node=node.id, kind=EventKind.ADD, at=now, detail={"source": node.source}) for node in nodes]
+            )
+            self._store.link([edge for tree in trees for edge in tree.edges])
+            for id in old:
+                self._store.update(id, t_expired=now)
+            self._store.append([Event(node=id, kind=EventKind.EXPIRE, at=now, detail={"reason": "file changed"}) for id in old])
+        there = {(embedding.node, embedding.role) for embedding in kept}
+        self._waiting += [each for each in wanted(nodes) if (each.node.id, each.role) not in there]
+        if len(self._waiting) >= self._options.batch_size:
+            self._flush()
+        return FileReport(path=path, status=Status.UPDATED if earlier else Status.IMPORTED, nodes=len(nodes))
+
+    def _kept_vectors(self, old: Sequence[NodeId], nodes: Sequence[Node]) -> list[Embedding]:
+        """Return the vectors of passages that the change of the file has left as they were."""
+        # The kind belongs to it: of a document only the gist is embedded, of a chunk with the same words all of it.
+        made_of = {id: (node.kind, node.title) for id, node in self._store.get(old).items()}
+        known = {(*made_of[each.node], each.role, each.text_hash): each.vector for each in self._store.embeddings(old)}
+        return [
+            Embedding(node=each.node.id, role=each.role, text_hash=each.text_hash, vector=vector)
+            for each in wanted(nodes)
+            if (vector := known.get((each.node.kind, each.node.title, each.role, each.text_hash))) is not None
+        ]
+
+    # --- vectors ---
+
+    def _leftover(self) -> None:
+        """Give vectors to what an interrupted run has left without, be it before the store had its first."""
+        while nodes := self._store.unembedded(self._active(), limit=self._options.batch_size):
+            if not self._embedded(list(wanted(nodes))):
+                return
+
+    def _active(self) -> str:
+        model = self._store.model()
+        return model.id if model is not None else ""
+
+    def _flush(self) -> None:
+        size = self._options.batch_size
+        while self._waiting:
+            batch, self._waiting = self._waiting[:size], self._waiting[size:]
+            if not self._embedded(batch):
+                self._waiting = []
+
+    def _embedded(self, batch: Sequence[Wanted]) -> bool:
+        """Embed and write a batch; False where there is no model, which the report then says."""
+        vectors, notes = self._embed([each.text for each in batch])
+        self._notes.update(dict.fromkeys(notes))
+        if vectors is None:
+            return False
+        made = [
+            Embedding(node=each.node.id, role=each.role, text_hash=each.text_hash, vector=vector)
+            for each, vector in zip(batch, vectors, strict=True)
+        ]
+        with self._store.transaction():
+            if self._store.model() is None:
+                self._store.activate(self._model())
+            self._store.put(made, self._model())
+        self._vectors += len(made)
+        self._progress("embedding", self._vectors, self._vectors + len(self._waiting))
+        return True
+
+
+def _named(document: Document, name: str) -> Document:
+    """Return a document with a title: its own, else the name of its file, which of code is where it stands."""
+    return document if document.title else replace(document, title=name)
+
+
+def _tags(given: Sequence[str], own: Iterable[str], *, limit: int) -> tuple[str, ...]:
+    """Return the tags of an import and those of a document that a filter can ask for; its metadata keeps all of its own."""
+    found = dict.fromkeys(given)
+    for tag in own:
+        with suppress(InputError):
+            found.setdefault(line("tags", tag, limit=MAX_NAME_CHARACTERS))
+    return tuple(found)[: max(limit, len(given))]
+
+
+def legible_name(path: str | Path) -> str:
+    r"""Return a path as text that any store keeps and any reader can print; bytes that are no UTF-8 are written out.
+
+    >>> legible_name(Path("caf\udce9.txt"))
+    'caf\\xe9.txt'
+    """
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _moment(seconds: float) -> datetime | None:
+    """Return a file's time, or None for one that no calendar holds."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, OSError, ValueError):
+        return None

@@ -1,0 +1,151 @@
+"""One look at a text, shared by all judgements: its lines, its sentences, and what their words tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from clew.ingest.quality.piece import Piece, pieces
+
+PROSE = frozenset({"", "text", "markdown", "html", "conversation", "pdf", "docx"})
+"""Formats of running text; any other name is taken for a language of code or data."""
+
+_TAG = re.compile(r"<[a-zA-Z/!][^<>]{0,400}>")
+_ADDRESS = re.compile(r"\w+://\S+")
+_WIDE_END = re.compile("(?<=[。！？])(?=[^。！？」』”’）)\\s])")
+_BULLET = re.compile(r"\s*(?:[-*+•·‣◦▪–—>#|]+|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+")
+# A line is code when it begins as no sentence does, or ends with a sign or holds an operator or call that no sentence has.
+_CODE_START = re.compile(
+    r"\s*(?:[}\])]|//|/\*|#!|#include|@\w|\$\s|>>>\s)"
+    r"|\s*(?:def|class|fn|func|public|private|static|const|let|var|async|elif|else:|try:|except|finally:|return|yield|raise)\b.*[:({;=]"
+    r"|\s*(?:import \w[\w.]*(?: as \w+)?|from [\w.]+ import .*|return [\w.]+|package [\w.]+)$"
+    r"|(?:sudo |git |docker |kubectl |pip |npm |curl |cd |ls |SELECT |INSERT |UPDATE |DELETE |CREATE |ALTER )"
+)
+_CODE_SIGN = re.compile(r"[;{}\[(=>&|]|::|</")  # one of these is in all that the next expression finds, and looked for first: it is cheap
+_CODE_INSIDE = re.compile(
+    r"[;{}\[(]\s*$|\w\([^()]*\)\s*:?$|[^=!<>]=[^=>\s]|\s[=!:+|&]{1,2}=\s|\s=\s|=>|->|::|&&|\|\||</\w|;\s*(?:do|done|then|fi)\b"
+)
+CODE_LINES = 0.4  # share of lines from which a text is taken for code: bullet lists of settings have less, code has more
+
+
+class Unit(NamedTuple):
+    """A sentence, or what stands in the place of one: a list item, a heading, a line."""
+
+    words: int
+    telling: frozenset[str]
+    told: int
+    damaged: int
+    closed: bool
+    binding: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the judgements know of a text."""
+
+    text: str
+    plain: str
+    """The text without the tags of HTML."""
+    lines: tuple[str, ...]
+    units: tuple[Unit, ...]
+    words: int
+    telling: frozenset[str]
+    told: int
+    specific: float
+    characters: int
+    damaged: int
+    code: bool
+
+
+def read(text: str, *, format: str = "text") -> Reading:
+    """Return what the judgements need to know of a text, in one pass.
+
+    >>> reading = read("Toby is my dog. He likes the park near Lake Merritt.")
+    >>> len(reading.units), reading.words, sorted(reading.telling)
+    (2, 11, ['dog', 'lake', 'likes', 'merritt', 'near', 'park', 'toby'])
+    """
+    plain = untagged(text) if format == "html" else text
+    lines = tuple(line for line in plain.splitlines() if line and not line.isspace())
+    code = format not in PROSE or is_code(lines)
+    specifics: dict[str, float] = {}
+    units = tuple(_unit(stretches, specifics) for stretches in _units(plain, code=code))
+    return Reading(
+        text=text,
+        plain=plain,
+        lines=lines,
+        units=units,
+        words=sum(unit.words for unit in units),
+        telling=frozenset().union(*(unit.telling for unit in units)),
+        told=sum(unit.told for unit in units),
+        specific=sum(specifics.values()),
+        characters=sum(map(len, plain.split())),
+        damaged=sum(unit.damaged for unit in units),
+        code=code,
+    )
+
+
+def untagged(text: str) -> str:
+    """Return a text with a space for every tag of HTML.
+
+    >>> untagged("<li>Home</li>").split()
+    ['Home']
+    """
+    return _TAG.sub(" ", text)
+
+
+def is_code(lines: tuple[str, ...]) -> bool:
+    """Tell code, shell sessions and data from running text by the ends, beginnings and signs of its lines.
+
+    >>> is_code(("def area(r):", "    return 3.14 * r ** 2")), is_code(("The area is 3.14 r squared.",))
+    (True, False)
+    """
+    return bool(lines) and sum(map(_is_code_line, lines)) >= CODE_LINES * len(lines)
+
+
+def _is_code_line(line: str) -> bool:
+    """Judge a line by its beginning; an address is full of signs and no code."""
+    start = _ADDRESS.sub("", line[:200]) if "://" in line else line[:200]
+    return _CODE_START.match(start) is not None or (_CODE_SIGN.search(start) is not None and _CODE_INSIDE.search(start) is not None)
+
+
+def _unit(stretches: list[Piece], specifics: dict[str, float]) -> Unit:
+    """Return the sum of a sentence's stretches, and note what is specific in it.
+
+    A capital makes a name where no sentence begins, and before a colon.
+    """
+    words = told = damaged = 0
+    binding = False
+    telling: set[str] = set()
+    for at, (core, size, told_here, specific, bad, capital, binds, _, label) in enumerate(stretches):
+        words += size
+        binding |= binds
+        if told_here:
+            told += len(told_here)
+            telling.update(told_here)
+            if capital and (at or label):
+                specifics[core] = 1.0
+                continue
+        if specific:
+            specifics[core] = specific
+        damaged += bad
+    return Unit(words, frozenset(telling), told, damaged, closed=stretches[-1].ends, binding=binding)
+
+
+def _units(text: str, *, code: bool) -> Iterator[list[Piece]]:
+    """Yield the stretches of each sentence; a line that goes on in small letters belongs to the one before, but not in code."""
+    held: list[Piece] = []
+    for line in (text if text.isascii() else _WIDE_END.sub(" ", text)).splitlines():
+        bullet = _BULLET.match(line)
+        stretches = (line[bullet.end() :] if bullet else line).split()
+        if held and (code or bullet or not stretches or not stretches[0][0].islower()):
+            yield held
+            held = []
+        for found in pieces(stretches):
+            held.append(found)
+            if found.ends and not code:
+                yield held
+                held = []
+    if held:
+        yield held

@@ -1,0 +1,92 @@
+"""JSON: a chat export becomes its conversations, everything else stays the text it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from clew.ingest.readers import exports, roles
+from clew.ingest.readers.conversation import Conversation, documents
+from clew.ingest.readers.document import Document, UnreadableError
+
+LINE_SHARE = 0.8  # of a file's lines must be JSON for it to be JSON lines: a log cut off at its end still is
+
+
+def read_json(text: str, notes: tuple[str, ...], *, name: str = "json") -> tuple[Document, ...]:
+    """Return the conversations of a JSON file, or the file as text; what is not valid JSON says so."""
+    value, problem = _parsed(text)
+    if problem:
+        lines = read_lines(text, notes, name=name)
+        return lines if lines[0].format == "conversation" else (_as_text(text, name, (*notes, f"{problem}: kept as text")),)
+    return _told(value, notes) or (_as_text(text, name, notes),)
+
+
+def read_lines(text: str, notes: tuple[str, ...], *, name: str = "jsonl") -> tuple[Document, ...]:
+    """Return the conversations of JSON lines, or the file as text; lines that are not JSON are counted."""
+    parsed = [_parsed(line) for line in text.split("\n") if line.strip()]
+    values = [value for value, problem in parsed if not problem]
+    broken = len(parsed) - len(values)
+    if not values or len(values) < LINE_SHARE * len(parsed) - 1:  # the last of a few lines may be cut off
+        return (_as_text(text, name, notes),)
+    more = (f"{broken} lines that are not JSON left out",) if broken else ()
+    return _told(values, (*notes, *more)) or (_as_text(text, name, notes),)
+
+
+def _told(value: object, notes: tuple[str, ...]) -> tuple[Document, ...]:
+    """Return the conversations of a value as documents, of which the first bears the notes; none if it holds none."""
+    conversations = _conversations(value)
+    found = documents(conversations)
+    if conversations and not found:
+        raise UnreadableError("its conversations hold no text", "Export them again with their messages.")
+    return (replace(found[0], notes=(*found[0].notes, *notes)), *found[1:]) if found else ()
+
+
+def _parsed(text: str) -> tuple[Any, str]:
+    """Return the value, or nothing and what is wrong."""
+    try:
+        return json.loads(text), ""
+    except json.JSONDecodeError as error:
+        return None, f"not valid JSON ({error.msg}, line {error.lineno})"
+    except ValueError:  # a number with more digits than Python reads
+        return None, "JSON with a number too long to read"
+    except RecursionError:
+        return None, "JSON nested too deep to read"
+
+
+def _conversations(value: object) -> Sequence[Conversation]:
+    """Return the conversations in a value: of one of the known exports, of lists of messages, or none at all."""
+    if isinstance(value, dict):
+        one = _one(value)
+        return [one] if one else _inside(value)
+    if not isinstance(value, list):
+        return ()
+    if whole := roles.conversation(value):
+        return (whole,)
+    return _several(value)
+
+
+def _one(value: Mapping[str, Any]) -> Conversation | None:
+    return exports.chatgpt(value) or exports.claude(value) or roles.nested(value)
+
+
+def _inside(value: Mapping[str, Any]) -> Sequence[Conversation]:
+    """Return the conversations of {"conversations": […]} and its like."""
+    for key in (*roles.LISTS, "chats", "data", "items"):
+        if isinstance(value.get(key), list) and (found := _several(value[key])):
+            return found
+    return ()
+
+
+def _several(values: Sequence[object]) -> Sequence[Conversation]:
+    found = [_one(each) if isinstance(each, dict) else roles.conversation(each) if isinstance(each, list) else None for each in values]
+    kept = [each for each in found if each is not None]
+    if not kept or len(kept) < roles.MESSAGE_SHARE * len(values):
+        return ()
+    other = {"entries that are no conversations": len(values) - len(kept)}
+    return [replace(kept[0], left_out={**kept[0].left_out, **other}), *kept[1:]]
+
+
+def _as_text(text: str, name: str, notes: tuple[str, ...]) -> Document:
+    return Document(text=text, format=name, notes=notes)

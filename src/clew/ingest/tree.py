@@ -1,0 +1,166 @@
+"""A document at three resolutions: the whole, its sections, its chunks (U4, U5).
+
+A document that fits into one chunk is one node. A longer one is a document node that keeps the whole text, section
+nodes and chunk nodes that know their place in it: `document.text[start:end] == text`. Children name their parent and
+root; edges say the same to the graph.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+from clew.ingest.chunkers import Chunk
+from clew.ingest.chunkers.languages import GRAMMARS
+from clew.ingest.context import context_keys
+from clew.ingest.quality import assess
+from clew.ingest.readers import Document
+from clew.ingest.sections import Section, sections, sittings
+from clew.types import Edge, Kind, Node, NodeId
+from clew.words import content_hash, keywords
+
+PART_OF = "PART_OF"
+FOLLOWS = "FOLLOWS"
+MAX_TITLE = 300  # characters: a path, a class and a signature
+ROOM = 1200  # characters of a context key: about half of what the default model reads
+SILENCE = timedelta(hours=4)  # after which a conversation has begun anew
+CHUNK_CHARACTERS = 2048  # of a chunk of the usual 512 tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """What all nodes of a document share: where they come from, and what their importer said of them."""
+
+    space: str
+    source: str
+    category: str
+    importance: float
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    root_metadata: Mapping[str, Any] = field(default_factory=dict)
+    """Kept with the outermost node alone: which file it is, and in which state it was read."""
+    time: datetime | None = None
+    max_keywords: int = 10
+    context_room: int = ROOM
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The nodes of one document, the outermost first, and the edges between them."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+
+    @property
+    def root(self) -> Node:
+        """The outermost node."""
+        return self.nodes[0]
+
+
+def planted(document: Document, chunks: Sequence[Chunk], *, origin: Origin, now: datetime, new_id: Callable[[datetime], NodeId]) -> Tree:
+    """Return the nodes of a document that was cut into these chunks; at least one."""
+    return _Planter(document, origin, now, new_id).tree(chunks)
+
+
+class _Planter:
+    """Makes the nodes of one document."""
+
+    def __init__(self, document: Document, origin: Origin, now: datetime, new_id: Callable[[datetime], NodeId]) -> None:
+        self._document = document
+        self._origin = origin
+        self._now = now
+        self._new_id = new_id
+        self._message_starts = [message.start for message in document.messages]
+
+    def tree(self, chunks: Sequence[Chunk]) -> Tree:
+        if len(chunks) == 1:
+            return Tree((self._single(chunks[0]),), ())
+        root = self._whole()
+        parts = self._sections(chunks)
+        nodes = [root]
+        leaves: list[Node] = []
+        for position, section in enumerate(parts):
+            nodes.append(self._section(section, root, position))
+            leaves += self._leaves(section.chunks, nodes[-1], root)
+        return Tree((*nodes, *leaves), (*_structure((*nodes[1:], *leaves), self._now), *_sequence(leaves, self._now)))
+
+    def _sections(self, chunks: Sequence[Chunk]) -> tuple[Section, ...]:
+        if self._document.messages:
+            return sittings(chunks, time=lambda chunk: self._time_at(chunk.start), gap=SILENCE, size=CHUNK_CHARACTERS)
+        return sections(chunks, size=CHUNK_CHARACTERS)
+
+    def _single(self, chunk: Chunk) -> Node:
+        node = self._node(Kind.CHUNK, chunk.text, start=chunk.start, end=chunk.end, path=self._heading(chunk), position=0)
+        return replace(node, metadata={**node.metadata, **self._origin.root_metadata})
+
+    def _whole(self) -> Node:
+        text = self._document.text
+        node = self._node(Kind.DOCUMENT, text, start=0, end=len(text), position=0)
+        return replace(node, metadata={**node.metadata, **self._origin.root_metadata})
+
+    def _section(self, section: Section, root: Node, position: int) -> Node:
+        text = self._document.text[section.start : section.end]
+        made = self._node(Kind.SECTION, text, start=section.start, end=section.end, path=section.path, position=position)
+        return replace(made, parent=root.id, root=root.id)
+
+    def _leaves(self, chunks: Sequence[Chunk], parent: Node, root: Node) -> Iterator[Node]:
+        keys = context_keys([chunk.text for chunk in chunks], room=self._origin.context_room)
+        for chunk, key in zip(chunks, keys, strict=True):
+            made = self._node(Kind.CHUNK, chunk.text, start=chunk.start, end=chunk.end, path=self._heading(chunk), position=chunk.index)
+            yield replace(made, parent=parent.id, root=root.id, context=key)
+
+    def _heading(self, chunk: Chunk) -> Sequence[str]:
+        """Return what stands above a chunk: headings, or of code its scopes with their signatures and the imports it uses."""
+        return (chunk.context,) if chunk.context and self._document.format in GRAMMARS else chunk.path
+
+    def _node(self, kind: Kind, text: str, *, start: int, end: int, position: int, path: Sequence[str] = ()) -> Node:
+        origin = self._origin
+        title = titled(self._document.title, path)
+        return Node(
+            id=self._new_id(self._now),
+            kind=kind,
+            text=text,
+            title=title,
+            space=origin.space,
+            category=origin.category,
+            importance=origin.importance,
+            source=origin.source,
+            tags=origin.tags,
+            metadata=dict(origin.metadata),
+            t_created=self._now,
+            t_valid=self._time_at(start) or origin.time or self._now,
+            content_hash=content_hash(text),
+            keywords=keywords(text, limit=origin.max_keywords),
+            position=position,
+            start=start,
+            end=end,
+            quality=assess(text, title=title, format=self._document.format),
+        )
+
+    def _time_at(self, start: int) -> datetime | None:
+        """Return when what stands at an offset was said, as far as the document knows."""
+        at = bisect_right(self._message_starts, start) - 1
+        said = self._document.messages[at].time if at >= 0 else None
+        return said or self._document.time
+
+
+def titled(title: str, path: Sequence[str]) -> str:
+    """Return a title with the headings below it, each said once, outermost first.
+
+    >>> titled("Guide", ["Guide", "Install", "Linux"])
+    'Guide > Install > Linux'
+    """
+    parts = list(dict.fromkeys(part for part in (title, *path) if part))
+    return " > ".join(parts)[:MAX_TITLE]
+
+
+def _structure(nodes: Sequence[Node], now: datetime) -> Iterator[Edge]:
+    return (Edge(source=node.id, target=node.parent, kind=PART_OF, t_created=now) for node in nodes if node.parent)
+
+
+def _sequence(leaves: Sequence[Node], now: datetime) -> Iterator[Edge]:
+    return (Edge(source=later.id, target=earlier.id, kind=FOLLOWS, t_created=now) for earlier, later in pairwise(leaves))

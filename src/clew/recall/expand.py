@@ -1,0 +1,49 @@
+"""What must stand around a short chunk to make sense of it? (U10)"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from clew.ports import Store
+from clew.recall.state import Hit
+from clew.types import Kind, Node, NodeId
+from clew.words import words
+
+
+@dataclass(frozen=True, slots=True)
+class Expand:
+    """Gives short chunks their title and neighbours as combined text, beside their own."""
+
+    below_words: int
+    reach: int
+    store: Store = field(repr=False, compare=False)
+
+    def __call__(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Return the hits, the short chunks among them with their context."""
+        short = [hit.id for hit in hits if self._wants(hit)]
+        if not short:
+            return list(hits)
+        around = self.store.neighbours(short, reach=self.reach)
+        return [self._expanded(hit, around) if hit.id in around else hit for hit in hits]
+
+    def _wants(self, hit: Hit) -> bool:
+        node = hit.node
+        return node is not None and node.kind is Kind.CHUNK and node.root is not None and len(words(node.text)) < self.below_words
+
+    def _expanded(self, hit: Hit, around: Mapping[NodeId, Sequence[Node]]) -> Hit:
+        combined = together(around[hit.id])
+        return hit._replace(context=combined) if hit.node is not None and combined != hit.node.text else hit
+
+
+def together(nodes: Sequence[Node]) -> str:
+    """Return neighbouring chunks under their title as one text; what two of them share by overlapping is there once."""
+    parts: list[str] = []
+    end = 0
+    for node in nodes:
+        fresh = max(0, end - (node.start or 0)) if parts else 0
+        parts.append(node.text[fresh:])
+        end = max(end, node.end or 0)
+    title = nodes[0].title if nodes else ""
+    text = "\n\n".join(part.strip() for part in parts if part.strip())
+    return f"{title}\n\n{text}" if title else text

@@ -1,0 +1,66 @@
+"""Do larger units vote? A section that answers the question lifts the chunks in it (U5).
+
+"Yes, last Sunday!" answers only in its conversation, and a clause only in its contract. Sections are searched as the
+chunks are, and brought to the same scale; a chunk's relevance is then its own and its section's, in fixed shares. What
+stands in no section keeps its own relevance whole, so that memories and chunks compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from clew.ports import Store
+from clew.recall.fuse import relevance
+from clew.recall.sections import sections
+from clew.recall.state import DENSE, SECTION, SPARSE, Hit, Place, Recall
+from clew.types import NodeId
+
+
+def lifted(hit: Hit, section: Place) -> Hit:
+    """Return a hit with its section's place among its channels, the others' shares reduced by as much.
+
+    >>> hit = Hit("a", 0.5, {"dense": Place(1, 0.7, 1.0, 0.5)})
+    >>> raised = lifted(hit, Place(1, 0.9, 1.0, 0.2))
+    >>> round(raised.score, 3), raised.channels["dense"].weight
+    (0.6, 0.4)
+    """
+    left = 1.0 - section.weight
+    channels = {name: place._replace(weight=place.weight * left) for name, place in hit.channels.items()}
+    channels[SECTION] = section
+    return hit._replace(channels=channels, score=relevance(channels))
+
+
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """Give every chunk a share of its section's relevance; does nothing where no section was found."""
+
+    weight: float
+    dense_weight: float
+    limit: int
+    store: Store = field(repr=False, compare=False)
+
+    def __call__(self, recall: Recall) -> Recall:
+        """Set the hits anew, in their new order."""
+        if not self.weight or not recall.hits or not self.store.coverage().sections:
+            return recall
+        sections = self._sections(recall)
+        if not sections:  # nobody voted: to take a share from chunks alone would only put them behind memories
+            return recall
+        signals = self.store.signals([hit.id for hit in recall.hits])
+        parents = {id: known.parent for id, known in signals.items() if known.parent}
+        hits = [self._raised(hit, parents, sections) for hit in recall.hits]
+        return replace(recall, hits=tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))), signals=signals)
+
+    def _sections(self, recall: Recall) -> dict[NodeId, Place]:
+        """Return the place of every section that was found, by the channels that found the hits."""
+        vector = recall.vector if DENSE in recall.channels else None
+        terms = recall.terms if SPARSE in recall.channels else ()
+        where = recall.question.where
+        found = sections(self.store, where, terms=terms, vector=vector, dense_weight=self.dense_weight, limit=self.limit)
+        return {id: Place(rank, score, score, self.weight) for rank, (id, score) in enumerate(found, start=1)}
+
+    def _raised(self, hit: Hit, parents: Mapping[NodeId, NodeId], sections: Mapping[NodeId, Place]) -> Hit:
+        if hit.id not in parents:
+            return hit
+        return lifted(hit, sections.get(parents[hit.id]) or Place(None, 0.0, 0.0, self.weight))

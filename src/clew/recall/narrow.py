@@ -1,0 +1,33 @@
+"""Where is the answer likely to stand? Sections first, then the chunks inside them (U8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from clew.ports import Store
+from clew.recall.candidates import EmbedQuery
+from clew.recall.sections import sections
+from clew.recall.state import Recall
+
+FLAT = "The store has no sections, so all of it was searched at once."
+
+
+@dataclass(frozen=True, slots=True)
+class Narrow:
+    """Let the search see only the chunks of the best sections, and what stands in no section; says where there are none."""
+
+    count: int
+    dense_weight: float
+    store: Store = field(repr=False, compare=False)
+    embed: EmbedQuery = field(repr=False, compare=False)
+
+    def __call__(self, recall: Recall) -> Recall:
+        """Narrow the question's filter."""
+        if not self.store.coverage().sections:
+            return replace(recall, notes=(*recall.notes, FLAT))
+        vector, notes = self.embed(recall.question.text)
+        where = recall.question.where
+        found = sections(self.store, where, terms=recall.terms, vector=vector, dense_weight=self.dense_weight, limit=self.count)
+        within = replace(where, within=tuple(match.id for match in found[: self.count]) or ("",))
+        more = tuple(note for note in notes if note not in recall.notes)
+        return replace(recall, vector=vector, notes=recall.notes + more, question=replace(recall.question, where=within))

@@ -1,0 +1,96 @@
+"""Write transactions: the outermost commits, those inside it are savepoints."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+from types import TracebackType
+from typing import Protocol
+
+from clew.store.sqlite.database import Database
+
+
+class Watcher(Protocol):
+    """Someone who keeps what is derived in step with what is written."""
+
+    def began(self, connection: sqlite3.Connection) -> None:
+        """Take note of a transaction that has written nothing yet."""
+
+    def ending(self, connection: sqlite3.Connection) -> None:
+        """Write what belongs into the transaction before it is committed."""
+
+    def undone(self) -> None:
+        """Forget what was seen inside: all or a part of it is rolled back."""
+
+
+class Transaction:
+    """Holds the write lock of the file; commits on leaving, rolls back on an exception. Nests by savepoints.
+
+    What the caller raises inside leaves as it is, but for SQLite's own errors where `translating` is asked for.
+    A class and not a generator: every write passes through two of them.
+    """
+
+    __slots__ = ("_connection", "_database", "_lock", "_nested", "_translating", "_watcher")
+
+    def __init__(self, database: Database, watcher: Watcher, *, translating: bool = False) -> None:
+        self._database = database
+        self._watcher = watcher
+        self._translating = translating
+
+    def __enter__(self) -> sqlite3.Connection:
+        """Take the lock and return this thread's connection."""
+        self._lock = self._database.writing  # kept: in a forked child the database has another
+        self._lock.acquire()
+        try:
+            self._begin()
+        except BaseException as error:
+            self._lock.release()
+            if isinstance(error, sqlite3.Error):
+                raise self._database.translation(error) from error
+            raise
+        return self._connection
+
+    def _begin(self) -> None:
+        self._connection = connection = self._database.writable()
+        self._nested = connection.in_transaction
+        connection.execute("SAVEPOINT nested" if self._nested else "BEGIN IMMEDIATE")
+        if not self._nested:
+            try:
+                self._watcher.began(connection)
+            except BaseException:
+                self._undo()
+                raise
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Commit, or roll back what this level wrote."""
+        try:
+            if error is None:
+                self._finish()
+            else:
+                self._undo()
+        finally:
+            self._lock.release()
+        if self._translating and isinstance(error, sqlite3.Error):
+            raise self._database.translation(error) from error
+
+    def _finish(self) -> None:
+        try:
+            if self._nested:
+                self._connection.execute("RELEASE nested")
+            else:
+                self._watcher.ending(self._connection)
+                self._connection.execute("COMMIT")
+        except BaseException as error:
+            self._undo()
+            if isinstance(error, sqlite3.Error):
+                raise self._database.translation(error) from error
+            raise
+
+    def _undo(self) -> None:
+        self._watcher.undone()  # while the lock is held: what the next transaction sees is its own
+        with suppress(sqlite3.Error):  # a full disk has rolled back already
+            if self._nested:
+                self._connection.execute("ROLLBACK TO nested")
+                self._connection.execute("RELEASE nested")
+            elif self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")

@@ -1,0 +1,254 @@
+"""A store that gets postings leaves FTS5 behind: what that changes for a write transaction, other handles, and the care of the store."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from clew.errors import StoreError
+from clew.store.sqlite import SqliteStore, lexical, segments
+from clew.testing import added, node, raises, where
+from tests.store.test_sqlite_postings import Texts, agree, answers, by_fts5, compare, opened, questions, small
+
+THRESHOLD = 60
+
+
+@pytest.fixture
+def threshold() -> Iterator[None]:
+    """Let stores get postings from a few dozen nodes on, written now and then."""
+    with small(checkpoint=25), patch.object(segments, "POSTINGS_FROM", THRESHOLD):
+        yield
+
+
+pytestmark = pytest.mark.usefixtures("threshold")
+
+
+@pytest.fixture
+def texts() -> Texts:
+    return Texts()
+
+
+@pytest.fixture
+def large(tmp_path: Path, texts: Texts) -> Iterator[SqliteStore]:
+    with closing(opened(tmp_path, texts.nodes(2 * THRESHOLD))) as store:
+        assert fts5_rows(store) == 0
+        yield store
+
+
+def fts5_rows(store: SqliteStore) -> int:
+    """Return how many rows FTS5 holds."""
+    (rows,) = store._database.connection.execute("SELECT count(*) FROM word_index_docsize").fetchone()
+    return int(rows)
+
+
+def fts5_triggers(store: SqliteStore) -> int:
+    """Return how many triggers write to FTS5."""
+    query = "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%INSERT INTO word_index%'"
+    (count,) = store._database.connection.execute(query).fetchone()
+    return int(count)
+
+
+def shake(store: SqliteStore, texts: Texts) -> None:
+    """Add, change and delete a few nodes."""
+    added(store, texts.nodes(7))
+    ids = [each.id for each in store.nodes()]
+    for id in texts.draw.sample(ids, 9):
+        store.update(id, **texts.change())
+    store.delete(texts.draw.sample(ids, 5))
+
+
+# --- crossing ---
+
+
+def test_fts5_is_left_in_the_commit_that_brings_the_store_over_the_threshold(tmp_path: Path, texts: Texts) -> None:
+    with closing(opened(tmp_path, texts.nodes(THRESHOLD - 1))) as store:
+        assert (fts5_rows(store), fts5_triggers(store)) == (THRESHOLD - 1, 3)
+        added(store, texts.nodes(1))
+        assert (fts5_rows(store), fts5_triggers(store)) == (0, 0)
+        compare(store, texts)
+        assert store.verify() == ()
+
+
+def test_a_rolled_back_crossing_leaves_fts5_in_charge(tmp_path: Path, texts: Texts) -> None:
+    with closing(opened(tmp_path, texts.nodes(THRESHOLD - 1))) as store:
+        with patch.object(segments, "note", side_effect=ZeroDivisionError), raises(ZeroDivisionError):
+            added(store, texts.nodes(5))
+        assert (fts5_rows(store), fts5_triggers(store)) == (THRESHOLD - 1, 3)
+        asked = questions(texts, 3)
+        assert answers(store, asked) == by_fts5(store, asked)
+        added(store, texts.nodes(1))  # the next commit looks again
+        assert fts5_rows(store) == 0
+        compare(store, texts)
+
+
+def test_a_commit_that_failed_leaves_fts5_in_charge_until_one_succeeds(tmp_path: Path, texts: Texts) -> None:
+    def authorised(action: int, operation: str | None, *_: object) -> int:
+        return sqlite3.SQLITE_DENY if (action, operation) == (sqlite3.SQLITE_TRANSACTION, "COMMIT") else sqlite3.SQLITE_OK
+
+    with closing(opened(tmp_path, texts.nodes(THRESHOLD - 1))) as store:
+        store._database.connection.set_authorizer(authorised)
+        with raises(StoreError):
+            added(store, texts.nodes(1))
+        store._database.connection.set_authorizer(None)
+        assert (fts5_rows(store), fts5_triggers(store)) == (THRESHOLD - 1, 3)
+        added(store, texts.nodes(1))
+        assert fts5_rows(store) == 0
+        compare(store, texts)
+
+
+def test_one_transaction_may_cross_the_threshold_and_search_on_both_sides(tmp_path: Path, texts: Texts) -> None:
+    with closing(opened(tmp_path, texts.nodes(5))) as store:
+        asked = questions(texts, 4)
+        with store.transaction():
+            added(store, texts.nodes(3 * THRESHOLD))
+            inside = answers(store, asked)
+        assert fts5_rows(store) == 0
+        for found, expected in zip(inside, answers(store, asked), strict=True):
+            agree(found, expected)
+        compare(store, texts)
+
+
+def test_a_store_that_shrinks_keeps_its_postings(large: SqliteStore, texts: Texts) -> None:
+    large.delete([each.id for each in large.nodes()][3:])
+    added(large, texts.nodes(2))
+    assert fts5_rows(large) == 0
+    assert segments.kept(large._database.connection)
+    compare(large, texts)
+    assert large.verify() == ()
+
+
+def test_a_search_beside_the_crossing_misses_nothing(tmp_path: Path) -> None:
+    with (
+        closing(opened(tmp_path, [node(f"n{n}", "apple") for n in range(THRESHOLD - 1)])) as store,
+        closing(opened(tmp_path)) as other,
+    ):
+        asked: list[bool] = []
+        real = segments.kept
+
+        def kept(connection: object) -> bool:
+            answer = real(connection)  # type: ignore[arg-type]
+            asked.append(answer)
+            if len(asked) == 1:
+                with patch.object(segments, "kept", real):
+                    added(other, [node("last", "apple")])
+            return answer
+
+        with patch.object(segments, "kept", kept):
+            assert len(store.sparse(["appl"], where(), limit=500)) == THRESHOLD
+        assert asked == [False, True]
+
+
+def test_other_handles_and_processes_follow_the_crossing(tmp_path: Path, texts: Texts) -> None:
+    with closing(opened(tmp_path, texts.nodes(THRESHOLD - 1))) as store, closing(opened(tmp_path)) as other:
+        assert answers(other, questions(texts, 1))
+        assert other._words._shared is None
+        added(store, texts.nodes(20))
+        compare(other, texts, count=3)
+        added(other, [node("far", "kumquat")])
+        assert fts5_rows(other) == 0
+        asked = "from clew.testing import where; print([m.id for m in s.sparse(['kumquat'], where(), limit=5)])"
+        script = f"import sys; from clew.store.sqlite import SqliteStore; s = SqliteStore.open(sys.argv[1]); {asked}"
+        answer = subprocess.run([sys.executable, "-c", script, str(tmp_path / "store")], capture_output=True, text=True, check=True)
+        assert answer.stdout.strip() == "['far']"
+        assert [match.id for match in store.sparse(["kumquat"], where(), limit=5)] == ["far"]
+
+
+# --- inside a write transaction ---
+
+
+def test_a_transaction_finds_what_everyone_finds_after_it(large: SqliteStore, texts: Texts) -> None:
+    asked = questions(texts, 5)
+    for _ in range(4):
+        with large.transaction():
+            shake(large, texts)
+            first = answers(large, asked)
+            shake(large, texts)
+            second = answers(large, asked)
+        assert first != second
+        assert second == answers(large, asked)
+        compare(large, texts, count=2)
+
+
+def test_a_rolled_back_part_of_a_transaction_is_not_found(large: SqliteStore, texts: Texts) -> None:
+    asked = questions(texts, 5)
+    before = answers(large, asked)
+    with raises(ZeroDivisionError), large.transaction():
+        shake(large, texts)
+        inside = answers(large, asked)
+        with raises(ZeroDivisionError), large.transaction():
+            shake(large, texts)
+            assert answers(large, asked) != inside
+            raise ZeroDivisionError
+        assert answers(large, asked) == inside
+        shake(large, texts)  # takes the same places in the log as what was rolled back
+        assert answers(large, asked) != inside
+        raise ZeroDivisionError
+    assert answers(large, asked) == before
+    compare(large, texts)
+
+
+def test_the_words_are_read_once_in_a_transaction_however_often_it_searches(large: SqliteStore, texts: Texts) -> None:
+    with patch.object(lexical, "_loaded", wraps=lexical._loaded) as loaded:
+        with large.transaction():
+            for _ in range(5):
+                added(large, texts.nodes(1))
+                assert len(answers(large, questions(texts, 2))) == 30
+        assert loaded.call_count == 1
+        with large.transaction():
+            added(large, texts.nodes(1))
+        assert loaded.call_count == 1
+
+
+def test_another_handle_never_finds_what_is_uncommitted(large: SqliteStore, tmp_path: Path) -> None:
+    with closing(opened(tmp_path)) as other, raises(ZeroDivisionError), large.transaction():
+        added(large, [node("secret", "kumquat")])
+        assert [match.id for match in large.sparse(["kumquat"], where(), limit=5)] == ["secret"]
+        assert other.sparse(["kumquat"], where(), limit=5) == ()
+        raise ZeroDivisionError
+    assert large.sparse(["kumquat"], where(), limit=5) == ()
+
+
+# --- care ---
+
+
+def test_words_that_stand_in_the_retired_index_are_noticed_and_repaired(large: SqliteStore, texts: Texts) -> None:
+    large._database.connection.execute("INSERT INTO word_index (rowid, title, text, facet) VALUES (1, 'planted', 'planted', 'x')")
+    assert {problem.check for problem in large.verify()} == {"words"}
+    large.repair()
+    assert large.verify() == ()
+    assert fts5_rows(large) == 0
+    compare(large, texts)
+
+
+def test_repair_and_compact_leave_a_large_store_as_it_was(large: SqliteStore, texts: Texts) -> None:
+    asked = questions(texts, 5)
+    before = answers(large, asked)
+    for care in (large.repair, large.compact, large.repair):
+        care()
+        assert (answers(large, asked), large.verify(), fts5_rows(large)) == (before, (), 0)
+
+
+def first_word(text: str) -> list[str]:
+    return text.split()[:1]
+
+
+def test_a_large_store_follows_another_analysis(tmp_path: Path, texts: Texts) -> None:
+    opened(tmp_path, texts.nodes(2 * THRESHOLD)).close()
+    version, analysis = patch("clew.store.sqlite.store.ANALYSER_VERSION", 99), patch("clew.store.sqlite.postings.terms", first_word)
+    with version, analysis, closing(opened(tmp_path)) as changed:
+        known = list(changed.nodes("work"))
+        (asked,) = first_word(known[0].text)
+        expected = {each.id for each in known if first_word(each.text) == [asked]}
+        found = changed.sparse([asked], where(space="work", archived=True), limit=500)
+        assert expected <= {match.id for match in found}
+        assert fts5_rows(changed) == 0
+    with closing(opened(tmp_path)) as back:
+        compare(back, texts)
+        assert back.verify() == ()
