@@ -36,7 +36,7 @@ def measured(function: Callable[..., Any]) -> Callable[..., Any]:
         option("--level", metavar="NAME", default="", help="What is judged, such as turn or session. [the set's first]"),
         option("--chunker", metavar="NAME", default="recursive", show_default=True, help="For sets of whole documents: how they are cut."),
         option("--chunk-size", type=int, metavar="TOKENS", default=400, show_default=True, help="The largest chunk."),
-        option("--overlap", type=int, metavar="TOKENS", default=0, show_default=True, help="Of the chunker fixed: shared by neighbours."),
+        option("--overlap", type=int, metavar="TOKENS", default=0, show_default=True, help="Of our own chunkers: shared by neighbours."),
         option("--model", metavar="SPEC", help="The embedding model. [the setting model.embedder]"),
         option("--k", type=int, metavar="N", default=10, show_default=True, help="How many results are judged."),
         option("--measures", metavar="NAME,…", default="", help="What to measure, the headline first, such as recall@5,MRR."),
