@@ -18,7 +18,7 @@ LAYERS = (
     ("types", "times"),
     ("words", "gist", "ids", "forking"),
     ("settings", "ports"),
-    ("store", "models", "recall", "ingest"),
+    ("store", "models", "recall", "ingest", "graph"),
     ("engine",),
     ("testing", "evaluate"),
     ("surface",),

@@ -466,3 +466,12 @@ def test_the_list_of_the_important_does_not_look_at_every_node(path: Path) -> No
         store._database.connection.set_trace_callback(None)
         (asked,) = [query for query in plans if "ORDER BY n.importance" in query]
         assert any("node_by_importance" in row[3] for row in table(store, f"EXPLAIN QUERY PLAN {asked}"))
+
+
+def test_many_scans_leave_the_interpreter_sound() -> None:
+    """A library that gives back a None too many brings Python down only after tens of thousands of searches."""
+    codes, query = np.ones((64, 8), np.int8), np.ones(8, np.int8)
+    before = sys.getrefcount(None)
+    for _ in range(1000):
+        scan.dots(codes, query)
+    assert sys.getrefcount(None) > before - 500

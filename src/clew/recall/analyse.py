@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from clew.recall.state import Recall
+from clew.recall.when import when
 from clew.words import query_terms
 
 
 @dataclass(frozen=True, slots=True)
 class Analyse:
-    """Take the question apart into the terms that the word index knows."""
+    """Take the question apart into the terms that the word index knows, and the times that it names."""
 
     def __call__(self, recall: Recall) -> Recall:
-        """Set the terms."""
-        return replace(recall, terms=tuple(query_terms(recall.question.text)))
+        """Set the terms, and the times as the question's clock reads them."""
+        text = recall.question.text
+        return replace(recall, terms=tuple(query_terms(text)), when=when(text, now=recall.question.where.now))

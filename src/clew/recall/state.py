@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, overload
 
+from clew.recall.when import When
 from clew.settings import Weights
 from clew.types import Filter, Node, NodeId, Ranking, Signals, Vectors
 
@@ -157,6 +158,8 @@ class Recall:
     question: Question
     id: str = ""
     terms: tuple[str, ...] = ()
+    when: When | None = None
+    """The times that the question names; shown in the trace, and no part of the score."""
     vector: Vectors | None = field(default=None, repr=False)
     channels: Mapping[str, Ranking] = field(default_factory=dict)
     lows: Mapping[str, float] = field(default_factory=dict)
@@ -204,6 +207,7 @@ class Recall:
             "id": self.id,
             "query": self.question.text,
             "terms": list(self.terms),
+            "time": None if self.when is None else self.when.as_dict(),
             "seed": self.question.seed,
             "stats": self.stats,
             "hits": [{"id": hit.id, "score": hit.score, "method": hit.method, "explanation": hit.explanation} for hit in self.hits],

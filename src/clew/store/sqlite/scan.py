@@ -67,7 +67,8 @@ def _threads(process: int) -> ThreadPoolExecutor:
 
 def _multiply(codes: Codes, query: Codes, out: npt.NDArray[np.float32]) -> None:
     if cdist is not None and len(codes):
-        cdist(query[None], codes, metric="dot", threads=1, out=out[None], out_dtype="float32")
+        # Not by its `out`: simsimd 6.5 then returns a None that it does not own, and after enough searches Python dies of it.
+        out[:] = np.asarray(cdist(query[None], codes, metric="dot", threads=1, out_dtype="float32"))[0]
         return
     wide = query.astype(np.float32)
     for at in range(0, len(codes), FALLBACK_ROWS):

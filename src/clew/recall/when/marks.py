@@ -1,0 +1,145 @@
+"""Words that ask for the latest or the earliest, for a time, or name an event whose time is not known."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from clew.recall.when.grammar import by_head
+from clew.recall.when.rule import Acceptance, after, always, before
+from clew.recall.when.values import Relation
+from clew.recall.when.vocabulary import PARTS, Pattern, pattern
+
+Wish: TypeAlias = Literal["latest", "earliest"]
+
+_DETERMINERS = frozenset("the my our his her their your its a an this that in at of on for very".split())
+_EVENTS = (
+    "time|meeting|call|conversation|message|visit|trip|vacation|session|chat|e-?mail|update|version|release|commit|deploy(?:ment)?|appointment|"
+    "check-?up|review|report|entry|note|backup|run|build|incident|outage|decision|order|purchase|payment|invoice|known|book|movie|film|concert|"
+    "conference|interview|exam|test|game|match|race|workout|dinner|lunch|party|holiday|sprint|standup|workshop|class|lesson"
+)
+_NOT_OF_NOW = frozenset("directory working thread process index frame flow line node loop iteration element transformer density".split())
+_RECORDS = "messages?|notes?|memor(?:y|ies)|entr(?:y|ies)|files?|records?|versions?|e-?mails?|documents?|commits?|tickets?|issues?"
+_AUXILIARY = re.compile(r"\b(?:did|have|has|had|was|were|do|does|is|are)\b", re.IGNORECASE)
+_ACTOR = re.compile(r"(?:\b(?i:i|we|you|he|she|they|it)|\b[A-Z]\w{1,24})\s{1,3}$")
+_RANKED = frozenset("place prize class aid name names person half order thing".split())
+_REACH = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A way to ask for the latest or the earliest."""
+
+    wish: Wish
+    heads: frozenset[str]
+    pattern: Pattern
+    accepts: Acceptance = always
+
+
+def _deadline(match: re.Match[str]) -> bool:
+    return match.string[max(0, match.start() - 7) : match.start()].lower() == "at the "
+
+
+def _superlative(match: re.Match[str], lead: str) -> bool:
+    del lead
+    return not _deadline(match)
+
+
+def _of_now(match: re.Match[str], lead: str) -> bool:
+    """Doubt "current directory" and "electric current"."""
+    del lead
+    return after(match).lower() not in _NOT_OF_NOW | {"", "of"}
+
+
+def _at_once(match: re.Match[str], lead: str) -> bool:
+    del lead
+    return before(match) not in ("from", "by") and after(match).lower() != "that"
+
+
+def _undetermined(match: re.Match[str], lead: str) -> bool:
+    """Take the noun along where no article would be left without it: "as you said last time"."""
+    del lead
+    return before(match) not in _DETERMINERS
+
+
+def _adverb(match: re.Match[str], lead: str) -> bool:
+    """Take "did I last see" and "did Ann first meet", not "did the last", "did Ann's first" nor "win first place"."""
+    del lead
+    around = match.string[max(0, match.start() - _REACH) : match.start()]
+    verb = after(match)
+    acted = _ACTOR.search(around) is not None and _AUXILIARY.search(around) is not None
+    return acted and verb[:1].islower() and verb not in _RANKED
+
+
+def _mark(wish: Wish, heads: str, source: str, accepts: Acceptance = always) -> Mark:
+    return Mark(wish, frozenset(heads.split()), pattern(source), accepts)
+
+
+MARKS = by_head(
+    (
+        _mark("latest", "latest newest most", "latest|newest|most recent(?:ly)?", _superlative),
+        _mark("latest", "currently nowadays presently these", "currently|nowadays|presently|these days"),
+        _mark("latest", "right at as up to", "right now|at the moment|at present|as of (?:now|today)|up[ -]to[ -]date|up to now|to date"),
+        _mark("latest", "current", "current", _of_now),
+        _mark("latest", "now", "now", _at_once),
+        _mark("latest", "last", "last time", _undetermined),
+        _mark("latest", "last", f"last(?= (?:{_EVENTS})s?\\b)"),
+        _mark("latest", "last", "last", _adverb),
+        _mark("earliest", "earliest", "earliest", _superlative),
+        _mark("earliest", "oldest", f"oldest(?= (?:{_RECORDS})\\b)"),
+        _mark("earliest", "initially originally first very at", "initially|originally|(?:very )?first(?= time)|first ever|at first"),
+        _mark("earliest", "first", "first", _adverb),
+    )
+)
+
+_ASKS = re.compile(
+    r"\b(?:when(?:['’]s| (?:did|do|does|was|were|is|are|will|has|have|had|can|should|would))"
+    r"|(?:what|which) (?:date|day|time|year|month|week|season)"
+    r"|how long (?:ago|since|has it been)|since when|how many (?:days|weeks|months|years) (?:ago|has|have))\b",
+    re.IGNORECASE,
+)
+
+
+def asks_for_time(text: str) -> bool:
+    """Return whether a question wants a time as its answer.
+
+    >>> asks_for_time("When did we move?"), asks_for_time("What broke when we moved?")
+    (True, False)
+    """
+    return _ASKS.search(text) is not None
+
+
+def mark_at(text: str, at: int, head: str) -> tuple[Wish, int] | None:
+    """Return what is wished for at an offset, and where the words end."""
+    for mark in MARKS.get(head, ()):
+        match = mark.pattern.match(text, at)
+        if match and mark.accepts(match, ""):
+            return mark.wish, match.end()
+    return None
+
+
+EVENT_HEADS: dict[str, Relation] = {
+    "before": "before",
+    "prior": "before",
+    "after": "after",
+    "since": "since",
+    "until": "until",
+    "till": "until",
+    "during": "in",
+}
+_SUBJECTS = frozenset("i we you he she they it the my our your his her their a an".split())
+_CLAUSE_WORDS = 8  # enough to know the event by; the rest of the sentence is the question again
+_EVENT = re.compile(r"(?:prior\s{1,3}to|[^\W\d_]{1,6})\s{1,3}(?P<subject>[^\W\d_]{1,40})")
+_CLAUSE = re.compile(rf"[^\s.?!,;:]+(?:[^\S\n]{{1,3}}[^\s.?!,;:]+){{0,{_CLAUSE_WORDS}}}")
+
+
+def event_at(text: str, at: int) -> int | None:
+    """Return where the words end that place a question by an event, such as "before we moved"."""
+    match = _EVENT.match(text, at)
+    if match is None:
+        return None
+    subject = match["subject"]
+    known = subject.lower() in _SUBJECTS or subject[0].isupper() or (subject.endswith("ing") and subject not in PARTS)
+    clause = _CLAUSE.match(text, at) if known else None
+    return clause.end() if clause and clause.end() > match.end() - 1 else None
