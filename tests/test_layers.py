@@ -18,7 +18,7 @@ LAYERS = (
     ("types", "times"),
     ("words", "gist", "ids", "forking"),
     ("settings", "ports"),
-    ("store", "models", "recall", "ingest", "graph"),
+    ("store", "models", "recall", "ingest"),
     ("engine",),
     ("testing", "evaluate"),
     ("surface",),
