@@ -1,4 +1,4 @@
-"""What a forked child must renew: locks that another thread held, threads that do not exist there, connections of the parent."""
+"""What a fork must leave in order: locks that another thread held, threads that do not exist in the child, connections."""
 
 from __future__ import annotations
 
@@ -9,13 +9,32 @@ from collections.abc import Callable
 
 def after_fork(renew: Callable[[], None]) -> None:
     """Call a bound method in every child that this process forks from now on, as long as its object lives."""
+    around_fork(child=renew)
+
+
+def around_fork(
+    *,
+    child: Callable[[], None],
+    before: Callable[[], None] | None = None,
+    parent: Callable[[], None] | None = None,
+) -> None:
+    """Call bound methods before each fork of this process and on either side after it, as long as their object lives."""
     if not hasattr(os, "register_at_fork"):  # a system without fork
         return
-    reference = weakref.WeakMethod(renew)
+    handlers = {"after_in_child": _weakly(child)}
+    if before is not None:
+        handlers["before"] = _weakly(before)
+    if parent is not None:
+        handlers["after_in_parent"] = _weakly(parent)
+    os.register_at_fork(**handlers)
+
+
+def _weakly(method: Callable[[], None]) -> Callable[[], None]:
+    reference = weakref.WeakMethod(method)
 
     def run() -> None:
-        method = reference()
-        if method is not None:
-            method()
+        living = reference()
+        if living is not None:
+            living()
 
-    os.register_at_fork(after_in_child=run)
+    return run

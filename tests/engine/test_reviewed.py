@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -63,30 +62,6 @@ def test_counting_accesses_does_not_wait_for_another_process(tmp_path: Path) -> 
         assert "locked" in str(memory.stats()["tracking_failure"])  # it gave up at once, and says so
         other.execute("ROLLBACK")
         other.close()
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
-def test_a_forked_child_remembers_and_recalls(tmp_path: Path) -> None:
-    script = """
-import os, sys, warnings, clew
-warnings.simplefilter("ignore")
-memory = clew.open(sys.argv[1], **{"model.embedder": "hashing"})
-memory.remember("The staging server is called Halcyon.")
-memory.recall("staging")
-child = os.fork()
-memory.remember("Written by the " + ("parent" if child else "child") + " process.")
-found = memory.recall("Halcyon staging server").hits[0].text
-memory.close()
-if not child:
-    os._exit(0 if "Halcyon" in found else 1)
-status = os.waitpid(child, 0)[1]
-with clew.open(sys.argv[1], **{"model.embedder": "hashing"}) as memory:
-    assert memory.stats()["nodes"] == 3 and memory.verify() == ()
-sys.exit(os.waitstatus_to_exitcode(status))
-"""
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "m.clew")], timeout=60, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.returncode != -signal.SIGKILL
 
 
 def test_a_clock_that_went_back_does_not_end_the_counting() -> None:

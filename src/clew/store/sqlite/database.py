@@ -14,7 +14,7 @@ from types import TracebackType
 from urllib.parse import quote
 
 from clew.errors import ClewError, CorruptStoreError, NotAStoreError, ReadOnlyError, StoreBusyError, StoreError, StoreFullError
-from clew.forking import after_fork
+from clew.forking import around_fork
 from clew.gist import searched_text
 from clew.store.sqlite.schema import MIGRATIONS, check, migrate, refuse_foreign
 from clew.words import terms
@@ -24,6 +24,11 @@ IMPATIENT_MILLISECONDS = 100
 CHECKPOINT_PAGES = 4000  # 16 MiB of journal: a single add writes about 15 pages, and a checkpoint costs it 5 ms
 OPENING_ATTEMPTS = 200  # switching a new file to WAL ignores the busy timeout; processes that open it together retry
 OPENING_PAUSE_SECONDS = 0.02
+FORKING_PAUSE_SECONDS = 0.001
+
+CLOSED = "The store is closed. Open it again with clew.open(path)."
+FORKED = "This process was forked while the store was in use, so it must not touch the file. Fork when nothing uses the store, or spawn."
+INHERITED: dict[Path, object] = {}  # connections of the parent, by the file that this process must leave alone; kept from being closed
 
 
 def facet(space: str) -> str:
@@ -51,14 +56,32 @@ class Translating:
     def __enter__(self) -> sqlite3.Connection:
         """Return this thread's connection."""
         try:
-            return self._database.connection
+            lent = self._database.lend()
         except sqlite3.Error as error:
             raise self._database.translation(error) from error
+        return lent.connection
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Translate what SQLite raised; let everything else pass."""
+        self._database.give_back()
         if isinstance(error, sqlite3.Error):
             raise self._database.translation(error) from error
+
+
+class Lent:
+    """A thread's connection, and how many of its callers use it now."""
+
+    __slots__ = ("connection", "open", "uses")
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.uses = 0
+        self.open = True
+
+    def close(self) -> None:
+        """End the connection; whoever asks for it next gets another."""
+        self.open = False
+        self.connection.close()
 
 
 class Database:
@@ -70,27 +93,55 @@ class Database:
         self._synchronous = synchronous
         self._busy_timeout_seconds = busy_timeout_seconds
         self._local = threading.local()
-        self._connections: dict[threading.Thread, sqlite3.Connection] = {}
+        self._connections: dict[threading.Thread, Lent] = {}
         self._lock = threading.Lock()
         self.writing = threading.RLock()  # held by the thread whose write transaction is under way
-        self._closed = False
+        self._refusal = FORKED if path.resolve() in INHERITED else ""
         self._translating = Translating(self)
-        self._inherited: list[object] = []
-        after_fork(self._forked)
+        self._lending = threading.Event()
+        self._lending.set()
+        around_fork(before=self._before_fork, parent=self._after_fork, child=self._in_child)
         self.backup_made: Path | None = None
         try:
-            self._prepare()  # not `translated`, which would open the file before it is known to be a store
+            with self.writing:
+                self._prepare()  # not `translated`, which would open the file before it is known to be a store
         except BaseException as error:
             self.close()
             if isinstance(error, sqlite3.Error):
                 raise self.translation(error) from error
             raise
 
-    def _forked(self) -> None:
-        """Begin anew in a forked child: SQLite forbids a parent's connections there, closing them included, so they are only kept."""
-        self._inherited += [self._connections, self._local]
-        self._local, self._connections = threading.local(), {}
+    def _before_fork(self) -> None:
+        """Close what can be closed, once the other threads are done, and lend nothing until the process has forked.
+
+        SQLite keeps a list of the files a process has open, with the locks on them. A child inherits the list but not the locks:
+        even a connection of its own would then count on locks that nobody holds, and a parent that closes takes the journal away.
+        """
+        self._paused = self.writing.acquire(timeout=self._busy_timeout_seconds)
+        self._lending.clear()
+        this, until = threading.current_thread(), time.monotonic() + self._busy_timeout_seconds
+        while any(lent.uses for thread, lent in list(self._connections.items()) if thread is not this) and time.monotonic() < until:
+            time.sleep(FORKING_PAUSE_SECONDS)
+        self._lock.acquire()
+        for thread, lent in list(self._connections.items()):
+            if not lent.uses and not lent.connection.in_transaction:
+                self._connections.pop(thread).close()
+
+    def _after_fork(self) -> None:
+        self._lock.release()
+        self._lending.set()
+        if self._paused:
+            self.writing.release()
+
+    def _in_child(self) -> None:
+        """Begin anew. Where a connection was in use, SQLite forbids the child to use the file, or even to close what is the parent's."""
+        if self._connections:
+            INHERITED[self.path.resolve()] = self._connections
+            self._refusal = FORKED
+        self._connections = {}
         self._lock, self.writing = threading.Lock(), threading.RLock()
+        self._lending = threading.Event()  # another: the parent's may have been locked by a thread that waited
+        self._lending.set()
 
     def _prepare(self) -> None:
         refuse_foreign(self.path)
@@ -108,12 +159,29 @@ class Database:
     @property
     def connection(self) -> sqlite3.Connection:
         """This thread's connection."""
-        if self._closed:
-            raise StoreError("The store is closed. Open it again with clew.open(path).", path=str(self.path))
-        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if found is None:
-            found = self._local.connection = self._connect()
-            with self._lock:
+        return self._lent().connection
+
+    def lend(self) -> Lent:
+        """Return this thread's connection, marked as in use until it is given back."""
+        while True:
+            lent = self._lent()
+            lent.uses += 1
+            if lent.uses > 1 or (self._lending.is_set() and lent.open):
+                return lent
+            lent.uses -= 1  # the process is forking, or has closed it before it was marked
+            self._lending.wait()
+
+    def give_back(self) -> None:
+        """Take note that a caller is done with this thread's connection."""
+        self._local.lent.uses -= 1
+
+    def _lent(self) -> Lent:
+        if self._refusal:
+            raise StoreError(self._refusal, path=str(self.path))
+        found: Lent | None = getattr(self._local, "lent", None)
+        if found is None or not found.open:
+            with self._lock:  # none is opened while the process forks
+                found = self._local.lent = Lent(self._connect())
                 self._close_of_ended_threads()
                 self._connections[threading.current_thread()] = found
         return found
@@ -226,7 +294,7 @@ class Database:
     def close(self) -> None:
         """Close the connections of all threads."""
         with self._lock:
-            self._closed = True
-            for connection in self._connections.values():
-                connection.close()
+            self._refusal = CLOSED
+            for lent in self._connections.values():
+                lent.close()
             self._connections.clear()
