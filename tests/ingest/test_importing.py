@@ -44,7 +44,7 @@ class Run:
         return Importer(
             self.store,
             options=chosen,
-            chunker=lambda format: chunker_for(format, count=estimate),
+            chunker=lambda format: (chunker_for(format, count=estimate), ()),
             embed=embed or self.embed,
             model=lambda: MODEL,
             clock=self.clock,

@@ -38,17 +38,15 @@ def importer(parts: Parts, *, progress: Progress, **given: Any) -> Importer:
     for name in given:
         one_of("import", name, OPTIONS, way_out="See import_path for what each means.")
     count = counter(parts.vectors.embedder)
-    notes: list[str] = []
     return Importer(
         parts.store,
         options=options(parts.settings, **given),
-        chunker=lambda format: _chunker(format, count, notes),
+        chunker=lambda format: _chunker(format, count),
         embed=parts.vectors.passages,
         model=parts.vectors.model,
         clock=parts.clock,
         new_id=parts.new_id,
         progress=progress,
-        notes=notes,
     )
 
 
@@ -127,10 +125,10 @@ def counter(embedder: Embedder | None) -> TokenCounter:
     return estimate
 
 
-def _chunker(format: str, count: TokenCounter, notes: list[str]) -> Chunker:
-    """Return the chunker of a format; code without its grammar is cut as plain text, and the report says so."""
+def _chunker(format: str, count: TokenCounter) -> tuple[Chunker, tuple[str, ...]]:
+    """Return the chunker of a format; code without its grammar is cut as plain text, and the note says so."""
     chosen = chunker_for(format, count=count)
     if not isinstance(chosen, Code) or has_grammar(format):
-        return chosen
-    notes.append(f"{format.capitalize()} was cut as plain text: its grammar is not installed. Install it with: pip install 'clew[code]'")
-    return Recursive(count)
+        return chosen, ()
+    note = f"{format.capitalize()} was cut as plain text: its grammar is not installed. Install it with: pip install 'clew[code]'"
+    return Recursive(count), (note,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clew.errors import ModelMissingError
-from clew.ingest.embedding import wanted
+from clew.ingest.embedding import made, wanted
 from clew.ports import Embedder, EmbedRole, ModelInfo, Progress, Store
 from clew.types import Embedding, Node
 
@@ -43,8 +43,4 @@ def reembed(store: Store, embedder: Embedder | None, *, batch_size: int, progres
 
 def _embeddings(nodes: tuple[Node, ...], embedder: Embedder) -> list[Embedding]:
     needed = list(wanted(nodes))
-    vectors = embedder.embed([each.text for each in needed], role=EmbedRole.PASSAGE)
-    return [
-        Embedding(node=each.node.id, role=each.role, text_hash=each.text_hash, vector=vector)
-        for each, vector in zip(needed, vectors, strict=True)
-    ]
+    return made(needed, embedder.embed([each.text for each in needed], role=EmbedRole.PASSAGE))

@@ -18,6 +18,7 @@ from clew.errors import InputError
 from clew.evaluate.data import Dataset, Passage
 from clew.evaluate.placing import placed
 from clew.ingest.draft import embedding_text
+from clew.ingest.embedding import made as as_embeddings
 from clew.ingest.embedding import wanted
 from clew.ports import Embedder, EmbedRole, ModelInfo, Progress
 from clew.types import Embedding, Event, EventKind, Kind, Node, NodeId, Vectors
@@ -113,11 +114,7 @@ def _embeddings(nodes: Sequence[Node], embedder: Embedder | None) -> list[Embedd
     if embedder is None:
         return []
     needed = list(wanted(nodes))
-    vectors = embedder.embed([each.text for each in needed], role=EmbedRole.PASSAGE)
-    return [
-        Embedding(node=each.node.id, role=each.role, text_hash=each.text_hash, vector=vector)
-        for each, vector in zip(needed, vectors, strict=True)
-    ]
+    return as_embeddings(needed, embedder.embed([each.text for each in needed], role=EmbedRole.PASSAGE))
 
 
 def _content(dataset: Dataset) -> str:

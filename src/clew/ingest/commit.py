@@ -6,15 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypeAlias
 
-from clew.errors import DuplicateError, ModelMismatchError
+from clew.errors import DuplicateError
 from clew.ids import new_id as ulid
 from clew.ingest.draft import Draft, OnDuplicate, embedding_text
 from clew.ingest.duplicates import near_threshold
+from clew.ingest.embedding import Embed, agree_on_model
 from clew.ingest.hygiene import cleaned
 from clew.ingest.pending import Pending
-from clew.ingest.quality import assess
 from clew.ingest.substance import unsubstantial
 from clew.ports import Clock, ModelInfo, Store
 from clew.settings import Settings
@@ -32,9 +31,6 @@ USUAL: Mapping[str, object] = {
     "metadata": {},
     "source": "",
 }
-
-Embed: TypeAlias = Callable[[Sequence[str]], tuple[Vectors | None, tuple[str, ...]]]
-"""Gives one vector per text, or None without a model, and notes that every outcome must carry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +76,7 @@ class Committer:
         rejected = [str(each.rule) for each in judged if isinstance(each, Outcome)]
         with self._store.transaction():
             if ready.vectors:
-                self._agree_on_model()
+                agree_on_model(self._store, self._model())
             pending = Pending(self._store, self._settings.duplicates)
             outcomes = [self._settled(each, ready, pending) if isinstance(each, Draft) else each for each in judged]
             pending.write()
@@ -152,19 +148,8 @@ class Committer:
         vectors, notes = self._embed([text])  # what was there before the transaction is gone: another process forgot it
         if vectors is None:
             return None, notes
-        self._agree_on_model()
+        agree_on_model(self._store, self._model())
         return vectors[0], notes
-
-    def _agree_on_model(self) -> None:
-        held, ours = self._store.model(), self._model()
-        if held is None:
-            self._store.activate(ours)
-        elif held.id != ours.id:
-            raise ModelMismatchError(
-                f"The store holds vectors of {held.id}, not of {ours.id}. Set model.embedder to {held.id}, or run: clew reembed",
-                held=held.id,
-                offered=ours.id,
-            )
 
 
 def _reinforced(draft: Draft, outcome: Outcome, kind: EventKind, pending: Pending, now: datetime) -> Outcome:
@@ -207,6 +192,8 @@ def _repeated(draft: Draft, earlier: Node) -> Outcome:
 
 
 def _node(draft: Draft, id: NodeId, now: datetime, *, max_keywords: int) -> Node:
+    from clew.ingest.quality import assess  # noqa: PLC0415 - its word lists take 15 ms to load, which only a write should pay
+
     return Node(
         id=id,
         text=draft.text,

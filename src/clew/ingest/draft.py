@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from clew.errors import InputError
+from clew.ingest.embedding import headed
 from clew.ingest.fields import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line, names, one_of, plain_metadata, share
 from clew.settings import Settings
 from clew.times import Moment, iso, parse_time
@@ -95,7 +96,7 @@ def draft(
 
 def embedding_text(of: Draft | Node) -> str:
     """Return what a memory's vector is made from: its title, if it has one, and its text."""
-    return f"{of.title}\n{of.text}" if of.title else of.text
+    return headed(of.title, of.text)
 
 
 def _text(value: object) -> str:

@@ -1,13 +1,19 @@
-"""Which vectors does a node want, and from which text is each made?"""
+"""Which vectors does a node want, from which text is each made, and may the store take them?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
+from clew.errors import ModelMismatchError
 from clew.gist import embedded_text
-from clew.types import Node, Role
+from clew.ports import ModelInfo, Store
+from clew.types import Embedding, Node, Role, Vectors
 from clew.words import content_hash
+
+Embed: TypeAlias = Callable[[Sequence[str]], tuple[Vectors | None, tuple[str, ...]]]
+"""Gives one vector per text, or None without a model, and notes that every answer must carry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,27 @@ def wanted(nodes: Sequence[Node]) -> Iterator[Wanted]:
         yield Wanted(node, Role.CONTENT, headed(node.title, embedded_text(node.kind, node.text)))
         if node.context:
             yield Wanted(node, Role.CONTEXT, headed(node.title, node.context))
+
+
+def made(needed: Sequence[Wanted], vectors: Iterable[Vectors]) -> list[Embedding]:
+    """Return the vectors that were wanted, as a store keeps them."""
+    return [
+        Embedding(node=each.node.id, role=each.role, text_hash=each.text_hash, vector=vector)
+        for each, vector in zip(needed, vectors, strict=True)
+    ]
+
+
+def agree_on_model(store: Store, ours: ModelInfo) -> None:
+    """Make our model the store's if it has none yet; refuse to mix its vectors with another's. Belongs into the writing transaction."""
+    held = store.model()
+    if held is None:
+        store.activate(ours)
+    elif held.id != ours.id:
+        raise ModelMismatchError(
+            f"The store holds vectors of {held.id}, not of {ours.id}. Set model.embedder to {held.id}, or run: clew reembed",
+            held=held.id,
+            offered=ours.id,
+        )
 
 
 def headed(title: str, text: str) -> str:

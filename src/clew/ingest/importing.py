@@ -24,12 +24,12 @@ from clew.ingest.chunkers import DEFAULT_OPTIONS, Chunker, ChunkOptions, Unit
 from clew.ingest.chunkers.languages import has_grammar
 from clew.ingest.codegraph import CODE_EDGES, language_of, link_code
 from clew.ingest.discovery import Found, discover
-from clew.ingest.embedding import Wanted, wanted
+from clew.ingest.embedding import Embed, Wanted, agree_on_model, made, wanted
 from clew.ingest.fields import MAX_NAME_CHARACTERS, line
 from clew.ingest.readers import Document, UnreadableError, read
 from clew.ingest.tree import Origin, Tree, planted
 from clew.ports import Clock, ModelInfo, Progress, Sort, Store
-from clew.types import Embedding, Event, EventKind, Filter, Kind, Node, NodeId, Vectors
+from clew.types import Embedding, Event, EventKind, Filter, Kind, Node, NodeId, Role
 
 FILE, STATE, KEY = RESERVED = "file", "file_state", "document"
 ROOTS = (Kind.DOCUMENT, Kind.CHUNK)
@@ -108,7 +108,8 @@ class ImportOptions:
     """What names the way of cutting: a file is read anew when it changes."""
 
 
-Embed = Callable[[Sequence[str]], tuple[Vectors | None, tuple[str, ...]]]
+ChunkerFor = Callable[[str], tuple[Chunker, tuple[str, ...]]]
+"""Gives the chunker of a format, and notes that the report must carry."""
 
 
 class Importer:
@@ -119,13 +120,12 @@ class Importer:
         store: Store,
         *,
         options: ImportOptions,
-        chunker: Callable[[str], Chunker],
+        chunker: ChunkerFor,
         embed: Embed,
         model: Callable[[], ModelInfo],
         clock: Clock,
         new_id: Callable[[datetime], NodeId],
         progress: Progress,
-        notes: Sequence[str] = (),
     ) -> None:
         self._store = store
         self._options = options
@@ -140,7 +140,6 @@ class Importer:
         self._code: set[str] = set()
         self._code_changed = False
         self._notes: dict[str, None] = {}
-        self._more_notes = notes  # which those who were handed in may go on writing to
 
     def paths(self, paths: Sequence[str | Path]) -> ImportReport:
         """Import files, directories and globs."""
@@ -164,7 +163,7 @@ class Importer:
         done = tuple(files)
         self._flush()
         self._link()
-        return ImportReport(files=done, vectors=self._vectors, notes=tuple(dict.fromkeys((*self._notes, *self._more_notes))))
+        return ImportReport(files=done, vectors=self._vectors, notes=tuple(self._notes))
 
     def _link(self) -> None:
         """Write which code depends on which (B10) when some is newer than its links: an earlier run may have been killed before them."""
@@ -235,9 +234,9 @@ class Importer:
 
     def _planted(self, document: Document, identity: str, state: str, time: datetime | None, now: datetime) -> Tree | None:
         units = [Unit(each.start, each.end, each.speaker, each.time) for each in document.messages] or None
-        chunks = self._chunker(document.format).chunk(
-            document.text, format=document.format, options=self._options.chunking(document.format), units=units
-        )
+        chunker, notes = self._chunker(document.format)
+        self._notes.update(dict.fromkeys(notes))
+        chunks = chunker.chunk(document.text, format=document.format, options=self._options.chunking(document.format), units=units)
         if not chunks:
             return None
         options = self._options
@@ -278,14 +277,10 @@ class Importer:
 
     def _kept_vectors(self, old: Sequence[NodeId], nodes: Sequence[Node]) -> list[Embedding]:
         """Return the vectors of passages that the change of the file has left as they were."""
-        # The kind belongs to it: of a document only the gist is embedded, of a chunk with the same words all of it.
         made_of = {id: (node.kind, node.title) for id, node in self._store.get(old).items()}
         known = {(*made_of[each.node], each.role, each.text_hash): each.vector for each in self._store.embeddings(old)}
-        return [
-            Embedding(node=each.node.id, role=each.role, text_hash=each.text_hash, vector=vector)
-            for each in wanted(nodes)
-            if (vector := known.get((each.node.kind, each.node.title, each.role, each.text_hash))) is not None
-        ]
+        kept = [each for each in wanted(nodes) if _made_of(each) in known]
+        return made(kept, [known[_made_of(each)] for each in kept])
 
     # --- vectors ---
 
@@ -312,17 +307,18 @@ class Importer:
         self._notes.update(dict.fromkeys(notes))
         if vectors is None:
             return False
-        made = [
-            Embedding(node=each.node.id, role=each.role, text_hash=each.text_hash, vector=vector)
-            for each, vector in zip(batch, vectors, strict=True)
-        ]
+        model = self._model()
         with self._store.transaction():
-            if self._store.model() is None:
-                self._store.activate(self._model())
-            self._store.put(made, self._model())
-        self._vectors += len(made)
+            agree_on_model(self._store, model)
+            self._store.put(made(batch, vectors), model)
+        self._vectors += len(batch)
         self._progress("embedding", self._vectors, self._vectors + len(self._waiting))
         return True
+
+
+def _made_of(wanted: Wanted) -> tuple[Kind, str, Role, str]:
+    """Return what a vector depends on; the kind too, for of a document only the gist is embedded, of a chunk with its words all of it."""
+    return wanted.node.kind, wanted.node.title, wanted.role, wanted.text_hash
 
 
 def _named(document: Document, name: str) -> Document:

@@ -95,11 +95,14 @@ class _Planter:
 
     def _single(self, chunk: Chunk) -> Node:
         node = self._node(Kind.CHUNK, chunk.text, start=chunk.start, end=chunk.end, path=self._heading(chunk), position=0)
-        return replace(node, metadata={**node.metadata, **self._origin.root_metadata})
+        return self._outermost(node)
 
     def _whole(self) -> Node:
         text = self._document.text
         node = self._node(Kind.DOCUMENT, text, start=0, end=len(text), position=0)
+        return self._outermost(node)
+
+    def _outermost(self, node: Node) -> Node:
         return replace(node, metadata={**node.metadata, **self._origin.root_metadata})
 
     def _section(self, section: Section, root: Node, position: int) -> Node:

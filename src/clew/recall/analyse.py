@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from clew.recall.state import Recall
-from clew.recall.when import when
 from clew.words import query_terms
 
 
@@ -15,5 +14,7 @@ class Analyse:
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the terms, and the times as the question's clock reads them."""
+        from clew.recall.when import when  # noqa: PLC0415 - only a question needs it
+
         text = recall.question.text
         return replace(recall, terms=tuple(query_terms(text)), when=when(text, now=recall.question.where.now))

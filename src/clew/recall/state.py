@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, overload
 
-from clew.recall.when import When
 from clew.settings import Weights
 from clew.types import Filter, Node, NodeId, Ranking, Signals, Vectors
+
+if TYPE_CHECKING:  # a store that is written to or listed reads no question
+    from clew.recall.when import When
 
 DENSE = "dense"
 SPARSE = "sparse"

@@ -14,7 +14,11 @@ from clew.ingest.chunkers.languages import parser_of
 from clew.ingest.chunkers.plausible import is_plausible
 
 SMALL = 4_000  # letters: so much is parsed whatever it is, in a tenth of a second at worst
-_QUERIES = {"tsx": ("typescript", "jsx")}  # languages that share another's query
+_QUERIES = {  # languages that share some of their queries
+    "javascript": ("ecmascript", "javascript", "jsx"),
+    "typescript": ("ecmascript", "typescript"),
+    "tsx": ("ecmascript", "typescript", "jsx"),
+}
 
 
 class Captured(NamedTuple):
