@@ -204,6 +204,21 @@ def test_the_scopes_around_a_part_and_the_imports_it_uses_are_its_context() -> N
     assert inner.context == "class Store(Base) > def count(self, texts: list[str]) -> dict[str, int] · imports defaultdict"
 
 
+@pytest.mark.parametrize(
+    ("line", "used"),
+    [
+        ("np.array(x)", "imports np"),
+        ("x = 2*np", "imports np"),
+        ("x = 12np", "imports np"),
+        ("inputs = np2 + snp + x1np + _np + npé", ""),
+        ("unput(np_) + np", "imports np"),
+    ],
+)
+def test_an_import_is_used_where_its_name_stands_for_itself(line: str, used: str) -> None:
+    module = "import numpy as np\n\n\n" + "\n".join(f"def f{at}():\n    return {at}\n" for at in range(40)) + f"\n{line}\n"
+    assert Code().chunk(module, format="python", options=sizes(60, least=5))[-1].context == used
+
+
 @pytest.mark.parametrize("format", sorted(GRAMMARS))
 def test_every_language_is_cut_between_its_definitions(format: str) -> None:
     source = (FIXTURES / f"sample.{format}").read_text(encoding="utf-8")

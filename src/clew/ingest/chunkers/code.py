@@ -38,10 +38,11 @@ class Code:
         self, text: str, *, format: str = "text", options: ChunkOptions = DEFAULT_OPTIONS, units: Sequence[Unit] | None = None
     ) -> tuple[Chunk, ...]:
         """Return runs of whole definitions, and parts of those that are too large."""
-        tree = _parsed(text, format) if format in GRAMMARS and not self._is_small(text, options) else None
+        source = text.encode(errors="surrogatepass")
+        tree = _parsed(text, source, format) if format in GRAMMARS and not self._is_small(text, options) else None
         if tree is None:
             return Recursive(self.count).chunk(text, format=format, options=options, units=units)
-        walk = Walk(text, tree.root_node, count=self.count, options=options)
+        walk = Walk(text, source, tree.root_node, count=self.count, options=options)
         names = Names(tree.root_node, format)
         spans = pack(walk.row)
         texts = iter([text[span.start : span.end] for span in spans])
@@ -57,12 +58,12 @@ class Code:
         return len(text) <= options.max_tokens * CHARACTERS_A_TOKEN and self.count(text) <= options.max_tokens
 
 
-def _parsed(text: str, format: str) -> Any | None:
+def _parsed(text: str, source: bytes, format: str) -> Any | None:
     """Return the syntax tree, if the text is a program for the most part."""
     parser = parser_of(format)
     if not is_plausible(text, format):
         return None
-    tree = parser.parse(text.encode(errors="surrogatepass"))
+    tree = parser.parse(source)
     root = tree.root_node
     if not root.has_error:
         return tree

@@ -26,13 +26,15 @@ def overlap_start(row: Row, start: int, cut: int) -> int:
         return _inside_a_word(text, floor, cut, size=size, count=count)
     for sentence in _SENTENCE_START.finditer(text, max(floor - 1, at - 4), cut):
         if sentence.end() >= at:
-            return sentence.end() if 2 * count(text[sentence.end() : cut]) >= size else at
+            return sentence.end() if 2 * row.span(sentence.end(), cut) >= size else at
     return at
 
 
 def _last_words(row: Row, floor: int, cut: int) -> int:
     """Return where the last words begin that are within the overlap together."""
     text, size = row.text, row.options.overlap_tokens
+    if (found := row.last_runs(floor, cut, size)) is not None:
+        return found
     window = text[floor:cut]
     runs = window.split()
     if window and not (window[0].isspace() or text[floor - 1].isspace()):
@@ -43,7 +45,7 @@ def _last_words(row: Row, floor: int, cut: int) -> int:
         if total > size:
             break
         kept += 1
-    while kept and row.count(text[_nth_last(window, floor, kept) : cut]) > size:
+    while kept and row.span(_nth_last(window, floor, kept), cut) > size:
         kept -= 1  # only where sizes do not add up
     return _nth_last(window, floor, kept) if kept else cut
 

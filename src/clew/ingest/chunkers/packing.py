@@ -77,7 +77,7 @@ def pack(row: Row, choose: Choose = strongest) -> list[Span]:
     first = 0
     while first < len(row):
         start = _start(row, first, spans)
-        room = row.options.max_tokens - (row.count(row.text[start : row.starts[first]]) if start < row.starts[first] else 0)
+        room = row.options.max_tokens - (row.span(start, row.starts[first]) if start < row.starts[first] else 0)
         span = _within(row, first, start, choose(row, first, room))
         first = span.last
         joined = _joined(row, spans[-1], span) if spans else None
@@ -125,10 +125,10 @@ def _end(row: Row, last: int) -> int:
 
 def _joined(row: Row, before: Span, span: Span) -> Span | None:
     """Return two neighbours as one, if one of them is too small alone and both fit together."""
-    count, text, least = row.count, row.text, row.options.min_tokens
+    least = row.options.min_tokens
     if min(row.size(before.first, before.last), row.size(span.first, span.last)) >= least:
         return None
-    if min(count(text[before.start : before.end]), count(text[span.start : span.end])) >= least or not row.fits(before.start, span.end):
+    if min(row.span(before.start, before.end), row.span(span.start, span.end)) >= least or not row.fits(before.start, span.end):
         return None
     return Span(before.first, span.last, before.start, span.end, span.boundary)
 

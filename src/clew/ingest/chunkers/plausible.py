@@ -20,12 +20,12 @@ def _over_lines(opening: str, body: str, closing: str) -> str:
     return rf"{opening}(?:{body})*+{closing}|({opening})(?:{body})*+\Z"
 
 
-_QUOTED = r"\"(?:[^\"\\\n]|\\.)*+\""
-_TICKED = r"'(?:[^'\\\n]|\\.)*+'"
-_COMMENT = r"//[^\n]*+|" + _over_lines(r"/\*", r"[^*]|\*(?!/)", r"\*/")
-_RUST = r"'(?:[^'\\\n]|\\[^\n]{1,8}?)'|" + _over_lines(r"\"", r"[^\"\\]|\\.", r"\"")
+_QUOTED = r"\"(?:[^\"\\\n]++|\\.)*+\""
+_TICKED = r"'(?:[^'\\\n]++|\\.)*+'"
+_COMMENT = r"//[^\n]*+|" + _over_lines(r"/\*", r"[^*]++|\*(?!/)", r"\*/")
+_RUST = r"'(?:[^'\\\n]|\\[^\n]{1,8}?)'|" + _over_lines(r"\"", r"[^\"\\]++|\\.", r"\"")
 _RUST_LITERALS = re.compile(rf"{_COMMENT}|{_RUST}", re.DOTALL)
-_TEMPLATE = _over_lines("`", r"[^`\\]|\\.", "`")
+_TEMPLATE = _over_lines("`", r"[^`\\]++|\\.", "`")
 _OTHER_LITERALS = re.compile(rf"{_COMMENT}|{_TEMPLATE}|{_QUOTED}|{_TICKED}", re.DOTALL)
 _UNCLOSED = ("/*", "`")
 _LINEAR = frozenset({"python"})  # its grammar recovers in linear time: measured with the same texts
@@ -44,7 +44,7 @@ def is_plausible(text: str, format: str) -> bool:
         return False
     if format in _LINEAR:
         return True
-    bare = (_RUST_LITERALS if format == "rust" else _OTHER_LITERALS).sub(r"\1\2", text)
+    bare = "".join(filter(None, (_RUST_LITERALS if format == "rust" else _OTHER_LITERALS).split(text)))
     if any(map(bare.__contains__, _UNCLOSED)):
         return False
     steps = list(accumulate(map(_STEP.__getitem__, bare.encode(errors="replace").translate(None, _NO_BRACKET)), initial=0))

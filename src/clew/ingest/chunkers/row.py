@@ -6,6 +6,7 @@ larger ones fall apart into lines, lines into sentences, clauses, words and at l
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from enum import IntEnum
@@ -13,9 +14,13 @@ from itertools import accumulate
 
 from clew.ingest.chunkers.parts import Parts, clauses, letters, paragraphs, sentences, words
 from clew.ingest.chunkers.port import ChunkOptions, TokenCounter
+from clew.ingest.chunkers.sums import Sums
 from clew.ingest.chunkers.tokens import RunCounts, has_dropped_space
 
 _CHARACTERS_A_TOKEN = 4  # few: what is longer is taken apart at once, not counted twice; packing puts it together again
+_RUN_START = re.compile(r"\s*+(?=\S)")
+_NEXT_RUN = re.compile(r"\S*+\s++(?=\S)")
+_SUMMED = 2048  # letters; running sums do not pay for shorter texts
 
 
 class Level(IntEnum):
@@ -46,11 +51,13 @@ class Row:
         """The number of the block that each piece belongs to."""
         self.sums = [0]
         self.adds_up = False
+        self._running: Sums | None = None
         self.count: TokenCounter = count
         self.run_size: TokenCounter = count
         """Counts a text without white space."""
         if isinstance(count, RunCounts) and not has_dropped_space(text):
             self.adds_up, self.count, self.run_size = True, count.plain, count.run
+            self._running = count.sums(text) if len(text) >= _SUMMED else None
         self._inner = options.max_tokens - options.overlap_tokens  # a chunk that begins inside another needs room for that
 
     def __len__(self) -> int:
@@ -71,10 +78,9 @@ class Row:
 
     def add_block(self, start: int, end: int, level: Level = Level.BLOCK, owner: int = 0, parts: Parts | None = None) -> None:
         """Append a block: whole where it fits, else by its `parts` (items of a list, rows of a table), else by its lines."""
-        block = self.text[start:end]
-        size = self.count(block)
+        size = self.span(start, end)
         if size <= self.largest(level):
-            if block and not block.isspace():
+            if not self.is_blank(start, end):
                 self.add(start, end, size, level, owner)
         elif parts is None:
             self.add_lines(start, end, level, owner)
@@ -95,18 +101,20 @@ class Row:
 
     def add_lines(self, start: int, end: int, level: Level = Level.BLOCK, owner: int = 0, *, blank: Level = Level.ITEM) -> None:
         """Append a stretch line by line; what follows a blank line begins at the level `blank`."""
-        count, long = self.count, self._inner * _CHARACTERS_A_TOKEN
+        long = self._inner * _CHARACTERS_A_TOKEN
+        measure = self.whole if self._parts_runs(start) and self._parts_runs(end) else self.span
         for line in self.text[start:end].splitlines(keepends=True):
-            size = count(line) if len(line) <= long else None
+            behind = start + len(line)
+            size = measure(start, behind) if len(line) <= long else None
             if line.isspace():
                 level = min(level, blank)
             else:
                 if size is not None and size <= self.largest(level):
-                    self.add(start, start + len(line), size, level, owner)
+                    self.add(start, behind, size, level, owner)
                 else:
-                    self._add_parts(start, start + len(line), level, owner, Level.SENTENCE)
+                    self._add_parts(start, behind, level, owner, Level.SENTENCE)
                 level = Level.LINE
-            start += len(line)
+            start = behind
 
     def add_sentences(self, start: int, end: int, owner: int = 0) -> None:
         """Append a stretch sentence by sentence, however small they are."""
@@ -131,10 +139,9 @@ class Row:
     def _add_each(self, parts: Iterable[tuple[int, int]], level: Level, owner: int, within: Level) -> None:
         """Append the parts that fit, and what the others fall apart into."""
         for start, end in parts:
-            part = self.text[start:end]
-            if part.isspace():
+            if self.is_blank(start, end):
                 continue
-            size = self.count(part)
+            size = self.span(start, end)
             if size <= self._inner or end - start == 1:
                 self._note_join(start)
                 self.add(start, end, size, level, owner)
@@ -158,6 +165,33 @@ class Row:
         """Return up to which piece a stretch from `first` must go to be at least `size`; one past the end if it cannot."""
         return max(first + 1, bisect_left(self.sums, self.sums[first] + size, lo=first))
 
+    def span(self, start: int, end: int) -> int:
+        """Return the size of any stretch of the text; one that begins or ends inside a run is counted."""
+        if self._parts_runs(start) and self._parts_runs(end):
+            return self.whole(start, end)
+        return self.count(self.text[start:end])
+
+    def whole(self, start: int, end: int) -> int:
+        """Return the size of a stretch that is known to begin and end at white space, a little sooner."""
+        running = self._running
+        return self.count(self.text[start:end]) if running is None else running[end] - running[start]
+
+    def last_runs(self, floor: int, cut: int, size: int) -> int | None:
+        """Return where the last whole runs behind `floor` begin that are at most `size` together; None if it must be counted."""
+        if self._running is None or not self._parts_runs(cut):
+            return None
+        at = bisect_left(self._running, self._running[cut] - size, floor, cut)
+        found = (_RUN_START if self._parts_runs(at) else _NEXT_RUN).match(self.text, at, cut)
+        return found.end() if found else cut
+
+    def _parts_runs(self, at: int) -> bool:
+        text = self.text
+        return at in (0, len(text)) or text[at - 1].isspace() or text[at].isspace()
+
+    def is_blank(self, start: int, end: int) -> bool:
+        """Tell whether a stretch holds white space alone, or nothing."""
+        return start == end or self.text[start:end].isspace()
+
     def fits(self, start: int, end: int) -> bool:
-        """Tell whether a stretch of the text is within the largest size, by counting it."""
-        return self.count(self.text[start:end]) <= self.options.max_tokens
+        """Tell whether a stretch of the text is within the largest size."""
+        return self.span(start, end) <= self.options.max_tokens

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from clew.ingest.chunkers.imports import imported_names
@@ -25,22 +26,24 @@ class Scope(NamedTuple):
 def definition_of(node: Any) -> Any | None:
     """Return the definition that a node is, or that it wraps in decorators, exports or template parameters."""
     for _ in range(_DEEPEST_DECLARATOR):
-        if node.type in CONTAINERS or node.type in FUNCTIONS:
+        kind = node.type
+        if kind in CONTAINERS or kind in FUNCTIONS:
             return node
-        if node.type not in WRAPPERS or not node.named_children:
+        if kind not in WRAPPERS or not node.named_children:
             return None
         node = node.named_children[-1]
     return None
 
 
-def scope_of(definition: Any) -> Scope | None:
-    """Return the name and signature of a definition, if it has a name."""
+def scope_of(definition: Any, source: bytes) -> Scope | None:
+    """Return the name and signature of a definition in a source, if it has a name."""
     name = _name(definition)
     if not name:
         return None
     body = definition.child_by_field_name("body")
-    declared = definition.text[: body.start_byte - definition.start_byte] if body else definition.text.split(b"\n", 1)[0]
-    signature = " ".join(declared[: 4 * LONGEST_SIGNATURE].decode(errors="replace").split()).rstrip(" :{=")
+    start, end = definition.start_byte, body.start_byte if body else definition.end_byte
+    declared = source[start : min(end, start + 4 * LONGEST_SIGNATURE)]
+    signature = " ".join((declared if body else declared.partition(b"\n")[0]).decode(errors="replace").split()).rstrip(" :{=")
     return Scope(name, signature[:LONGEST_SIGNATURE])
 
 
@@ -73,12 +76,30 @@ class Names:
 
     def __init__(self, root: Any, format: str) -> None:
         found = [node for node in root.children if node.type in IMPORTS]
-        self._known = {name for node in found for name in imported_names(node.text.decode(errors="replace"), format)}
+        known = {name for node in found for name in imported_names(node.text.decode(errors="replace"), format)}
+        self._known = sorted(filter(_WORD.fullmatch, known))
 
     def used(self, text: str) -> str:
         """Return the imports that a text uses, for its context."""
-        names = sorted(self._known.intersection(_WORD.findall(text))) if self._known else []
-        return f"imports {', '.join(names[:MOST_IMPORTS])}" if names else ""
+        names = list(islice((name for name in self._known if name in text and _has_word(text, name)), MOST_IMPORTS))
+        return f"imports {', '.join(names)}" if names else ""
+
+
+def _has_word(text: str, word: str) -> bool:
+    """Tell whether a word stands in a text for itself; digits before it are no part of it, as names begin with a letter."""
+    at = text.find(word)
+    while at >= 0:
+        end, before = at + len(word), at - 1
+        while before >= 0 and text[before].isdecimal():
+            before -= 1
+        if not (before >= 0 and _in_word(text[before])) and not (end < len(text) and _in_word(text[end])):
+            return True
+        at = text.find(word, end)
+    return False
+
+
+def _in_word(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"
 
 
 def context_of(scopes: Sequence[Scope], imports: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from clew.ingest.chunkers.port import TokenCounter
+from clew.ingest.chunkers.sums import Sums, estimate_sums, run_sums
 from clew.words import token_estimate
 
 REMEMBERED_RUNS = 1 << 17  # about 15 MB
@@ -40,6 +41,10 @@ class RunCounts:
     def plain(self, text: str) -> int:
         """Return the same for a text without `has_dropped_space`, a little sooner."""
         return sum(map(self._runs.__getitem__, text.split()))
+
+    def sums(self, text: str) -> Sums:
+        """Return the running sums of a text without `has_dropped_space`, for all that stands between two spaces."""
+        return run_sums(text, self.run)
 
 
 def has_dropped_space(text: str) -> bool:
@@ -77,5 +82,16 @@ class _Estimates(dict[str, int]):
         return sum(map(self.__getitem__, _ATOM.findall(run))) if run.isascii() else token_estimate(run)
 
 
-estimate = RunCounts(_Estimates().run)
+class _EstimateCounts(RunCounts):
+    """Counts by `token_estimate`."""
+
+    def __init__(self) -> None:
+        super().__init__(_Estimates().run)
+
+    def sums(self, text: str) -> Sums:
+        """Return the running sums of a text without `has_dropped_space`, without a look at each of its runs."""
+        return estimate_sums(text, self.run)
+
+
+estimate: RunCounts = _EstimateCounts()
 """The default: about what language models count, rather too many than too few."""

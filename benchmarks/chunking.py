@@ -1,0 +1,153 @@
+"""How fast are texts cut? Megabytes a second of processor time, one process, no embedding but for the semantic chunker.
+
+    python -m benchmarks.chunking [--megabytes 4] [--model NAME] [--out FILE.json]
+
+The texts are what is installed here: descriptions and licences of packages as prose, their sources as code. Each chunker
+cuts them in rounds; `first` is the first round, in which no word is remembered yet, `best` the best of all. For code the
+parser alone is timed beside it, which no chunker by syntax can beat. The semantic chunker embeds: what matters is how
+much longer it takes than its embedding, for the same units, does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import distributions
+from pathlib import Path
+
+from benchmarks.machine import facts
+from clew.errors import ClewError
+from clew.ingest.chunkers import Chunker, Code, Fixed, Html, Markdown, Recursive, Semantic
+from clew.ingest.chunkers.languages import parser_of
+from clew.models.catalogue import DEFAULT
+from clew.models.loading import load
+from clew.ports import EmbedRole
+from clew.types import Vectors
+
+PROSE = "text"
+FORMATS = {".py": "python", ".js": "javascript", ".h": "c", ".hpp": "cpp", ".html": "html", ".md": "markdown"}
+PROSE_NAMES = ("METADATA", "LICENSE", "NOTICE", "COPYING", "README")
+LARGEST = 1_000_000  # letters; code that is larger is not parsed
+SEMANTIC_LETTERS = 40_000
+ROUNDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """How fast one chunker cut one format."""
+
+    chunker: str
+    format: str
+    megabytes: float
+    first_mb_s: float
+    best_mb_s: float
+    parse_mb_s: float | None = None
+
+
+def main() -> int:
+    """Measure, print the table, and write JSON where asked to."""
+    options = _parser().parse_args()
+    texts = gather(round(options.megabytes * 1e6))
+    speeds = [_speed(chunker, format, texts[format]) for format, chunker in _pairs(texts)]
+    semantic = _semantic(texts[PROSE], options.model)
+    print(table(speeds, semantic))
+    if options.out:
+        report = {"machine": facts(), "speeds": [asdict(speed) for speed in speeds], "semantic": semantic}
+        options.out.write_text(json.dumps(report, indent=1) + "\n")
+    return 0
+
+
+def gather(letters: int) -> dict[str, list[str]]:
+    """Return up to so many letters of each format, from the files of installed packages in a fixed order."""
+    found: dict[str, list[str]] = {}
+    sizes: dict[str, int] = {}
+    for path in _files():
+        format = PROSE if path.name.startswith(PROSE_NAMES) or path.suffix == ".rst" else FORMATS.get(path.suffix)
+        if format is None or sizes.get(format, 0) >= letters:
+            continue
+        text = path.read_bytes().decode(errors="replace")
+        if len(text) <= LARGEST:
+            found.setdefault(format, []).append(text)
+            sizes[format] = sizes.get(format, 0) + len(text)
+    return found
+
+
+def _files() -> Iterator[Path]:
+    for package in sorted(distributions(), key=lambda package: str(package.metadata["Name"]).lower()):
+        for file in sorted(package.files or (), key=str):
+            path = Path(str(package.locate_file(file)))
+            if path.is_file():
+                yield path
+
+
+def _pairs(texts: dict[str, list[str]]) -> Iterator[tuple[str, Chunker]]:
+    yield PROSE, Recursive()
+    yield PROSE, Fixed()
+    others: dict[str, Chunker] = {"markdown": Markdown(), "html": Html()}
+    for format in sorted(texts.keys() - {PROSE}):
+        yield format, others.get(format, Code())
+
+
+def _speed(chunker: Chunker, format: str, texts: Sequence[str]) -> Speed:
+    megabytes = sum(len(text.encode()) for text in texts) / 1e6
+    chunker.chunk(texts[-1], format=format)  # what is loaded on first use is no part of it
+    cut = [_seconds(lambda: [len(chunker.chunk(text, format=format)) for text in texts]) for _ in range(ROUNDS)]
+    parsed = None
+    if chunker.name == "code":
+        parse, sources = parser_of(format).parse, [text.encode() for text in texts]
+        parsed = round(megabytes / min(_seconds(lambda: [parse(source) is None for source in sources]) for _ in range(ROUNDS)), 1)
+    return Speed(chunker.name, format, round(megabytes, 2), round(megabytes / cut[0], 1), round(megabytes / min(cut), 1), parsed)
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    start = time.process_time()
+    run()
+    return time.process_time() - start
+
+
+def _semantic(texts: Sequence[str], model: str) -> dict[str, object]:
+    """Return how much longer cutting by meaning takes than embedding the units, or why that is not known."""
+    spent: list[float] = []
+    try:
+        embedder = load(model)
+        if embedder is None:
+            return {"missing": "no model was named"}
+        embedder.embed(["ready"], role=EmbedRole.PASSAGE)
+    except ClewError as error:
+        return {"missing": str(error)}
+
+    def embed(units: list[str]) -> Vectors:
+        start = time.process_time()
+        vectors = embedder.embed(units, role=EmbedRole.PASSAGE)
+        spent.append(time.process_time() - start)
+        return vectors
+
+    text = "\n\n".join(texts)[:SEMANTIC_LETTERS]
+    total = _seconds(lambda: Semantic(embed).chunk(text))
+    return {"letters": len(text), "passes": len(spent), "embedding_s": round(sum(spent), 3), "ratio": round(total / sum(spent), 4)}
+
+
+def table(speeds: Sequence[Speed], semantic: dict[str, object]) -> str:
+    """Return the measurements as Markdown."""
+    rows = ["| chunker | format | MB | first MB/s | best MB/s | parser alone |", "|---|---|---:|---:|---:|---:|"]
+    for each in speeds:
+        parse = "" if each.parse_mb_s is None else f"{each.parse_mb_s:.1f}"
+        rows.append(f"| {each.chunker} | {each.format} | {each.megabytes:.2f} | {each.first_mb_s:.1f} | {each.best_mb_s:.1f} | {parse} |")
+    facts = ", ".join(f"{name} {value}" for name, value in semantic.items())
+    return "\n".join([*rows, "", f"semantic: {facts}"])
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.chunking", description="How fast are texts cut?")
+    parser.add_argument("--megabytes", type=float, default=4.0, help="of each format, at most (default 4)")
+    parser.add_argument("--model", default=DEFAULT, help=f"for the semantic chunker (default {DEFAULT})")
+    parser.add_argument("--out", type=Path, help="where to write the JSON")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
