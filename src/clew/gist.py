@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from clew.types import Kind
 
 GIST_CHARACTERS = 1500  # more than the default model reads of a text
 LARGE = (Kind.DOCUMENT, Kind.SECTION)
+ASKING = frozenset({"user", "human"})
+_ROLE = re.compile(r"(?mi)^(user|human|assistant|ai|bot|model|system|tool|developer|chatgpt|claude):(?=\s)")
 
 
 def embedded_text(kind: Kind, text: str) -> str:
@@ -14,8 +18,31 @@ def embedded_text(kind: Kind, text: str) -> str:
 
 
 def searched_text(kind: Kind, text: str) -> str:
-    """Return the part of a node's text by whose words it is found: of a document not all, for its sections hold the rest."""
+    """Return the part of a node's text by whose words it is found.
+
+    Of a document not all, for its sections hold the rest; of a section of a chat with an assistant what the user told.
+    """
+    if kind == Kind.SECTION:
+        return told(text)
     return gist(text, room=GIST_CHARACTERS) if kind == Kind.DOCUMENT else text
+
+
+def told(text: str) -> str:
+    r"""Return what the user of an assistant says in a chat; any other text as it is.
+
+    The answers are many times as long, and hold the words of every subject: a session is found by what it was about for
+    the one who asked (LongMemEval's dev part: all@5 of sessions by BM25 78.6 instead of 72.4). The answers are found by
+    their own chunks.
+
+    >>> told("user: I adopted a cat.\nassistant: Cats, dogs and parrots need care.\nuser: Her name is Luna.")
+    'I adopted a cat.\nHer name is Luna.'
+    >>> told("Ann: Hi!\nBob: Hello.")
+    'Ann: Hi!\nBob: Hello.'
+    """
+    labels = list(_ROLE.finditer(text))
+    ends = [*(label.start() for label in labels[1:]), len(text)]
+    asked = [text[label.end() : end].strip() for label, end in zip(labels, ends, strict=False) if label[1].lower() in ASKING]
+    return "\n".join(asked) if asked and len(asked) < len(labels) else text
 
 
 def opening(text: str, size: int) -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from Stemmer import Stemmer
 
-ANALYSER_VERSION = 1
+ANALYSER_VERSION = 2
 
 # Letters and digits of any script, with the vowel signs that Indic and Arabic scripts write as marks.
 _WORD = re.compile(
