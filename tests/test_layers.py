@@ -18,6 +18,7 @@ LAYERS = (
     ("types", "times"),
     ("words", "gist", "ids", "forking"),
     ("settings", "ports"),
+    ("graph",),
     ("store", "models", "recall", "ingest"),
     ("engine",),
     ("testing", "evaluate"),

@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from clew.types import Edge, Embedding, Event, Filter, Node, NodeId, Ranking, Role, Signals, Vectors
+from clew.types import Edge, Embedding, Event, Filter, Mention, Named, Node, NodeId, Ranking, Role, Signals, Stability, Vectors
 
 Clock: TypeAlias = Callable[[], datetime]
 Progress: TypeAlias = Callable[[str, int, int | None], None]
@@ -46,6 +46,21 @@ class Embedder(Protocol):
         """Return one float32 unit vector per text, in order; shape `(0, dimension)` for no text."""
 
 
+class Questions(NamedTuple):
+    """Questions that a text answers; none where nothing sure could be made."""
+
+    texts: tuple[str, ...] = ()
+    note: str = ""
+    """What whoever wrote the text should know: that they were not made in the configured way, and why."""
+
+
+class Questioner(Protocol):
+    """Makes the questions that somebody may ask whom a memory would answer (V10)."""
+
+    def questions(self, texts: Sequence[str]) -> Sequence[Questions]:
+        """Return the questions of each text, in order; a failure is a note and never an error."""
+
+
 class Sort(StrEnum):
     """How a direct list is ordered."""
 
@@ -73,6 +88,21 @@ class Coverage(NamedTuple):
     contexts: int
     """Nodes with a vector of their context key."""
     sections: int
+    questions: int = 0
+    """Nodes with a vector of a question that they answer."""
+
+
+class Evidence(NamedTuple):
+    """What has happened around a node: what TraceRank and decay ask of it, beside what it says."""
+
+    stability: Stability
+    t_valid: datetime
+    reinforced: tuple[datetime, ...] = ()
+    """When the same or nearly the same was said again, oldest first: the events REINFORCE_EXACT and REINFORCE_NEAR."""
+    related: int = 0
+    """How many RELATED edges end at it."""
+    accessed: datetime | None = None
+    """When a recall last returned it, as far as that was counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +140,9 @@ class Store(Protocol):
 
     def signals(self, ids: Sequence[NodeId]) -> dict[NodeId, Signals]:
         """Return what a score asks of the nodes that exist, by id."""
+
+    def evidence(self, ids: Sequence[NodeId]) -> dict[NodeId, Evidence]:
+        """Return what has happened around the nodes that exist, by id."""
 
     def find_hash(self, space: str, content_hash: str) -> tuple[NodeId, ...]:
         """Return the live memories of the space with this content hash, oldest first."""
@@ -155,6 +188,21 @@ class Store(Protocol):
 
     def edges(self, ids: Sequence[NodeId]) -> tuple[Edge, ...]:
         """Return every edge that starts or ends at one of the nodes."""
+
+    def mention(self, mentions: Sequence[Mention]) -> None:
+        """Note what nodes name and are about; what was noted of the same nodes before is replaced."""
+
+    def mentions(self, ids: Sequence[NodeId]) -> dict[NodeId, tuple[Mention, ...]]:
+        """Return what each of the nodes names and is about: subjects first, then the surest, ties by key."""
+
+    def named(self, keys: Sequence[str], where: Filter, *, limit: int, parts: bool = True) -> dict[str, Named]:
+        """Return where the filter's space speaks of each key that is known there: at most `limit` subjects and holders that pass.
+
+        With `parts`, a part of a person's name stands for the whole, and the whole for it, as long as only one known name has that part.
+        """
+
+    def visible(self, ids: Sequence[NodeId], where: Filter) -> frozenset[NodeId]:
+        """Return those of the nodes that pass the filter."""
 
     def model(self) -> ModelInfo | None:
         """Return the model whose vectors are searched; None before the first."""

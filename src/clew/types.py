@@ -56,6 +56,12 @@ class Role(StrEnum):
     CONTENT = "content"
     CONTEXT = "context"
     QUESTION = "question"
+    """A question that the node answers, made when it was written (V10)."""
+    QUESTION_2 = "question_2"
+    """The second of them."""
+
+
+QUESTIONS = (Role.QUESTION, Role.QUESTION_2)
 
 
 class Stub(StrEnum):
@@ -153,6 +159,34 @@ class Edge:
     confidence: float = 1.0
     evidence: str = ""
     t_created: datetime
+
+
+class Mention(NamedTuple):
+    """Something that a node names, or that it is about, under the key that joins all ways to write it."""
+
+    node: NodeId
+    key: str
+    name: str
+    type: str
+    confidence: float
+    subject: bool = False
+    """Whether the node is about it, as its title says, rather than naming it by the way."""
+    start: int = 0
+    end: int = 0
+    """Where the node's text has it; 0 and 0 where only the title does."""
+
+
+class Named(NamedTuple):
+    """Where a store speaks of something."""
+
+    name: str
+    type: str
+    subjects: tuple[NodeId, ...]
+    """The nodes that are about it."""
+    holders: tuple[NodeId, ...]
+    """Nodes that name it, latest first."""
+    nodes: int
+    """How many nodes of the space name it, seen or not: what all name connects nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

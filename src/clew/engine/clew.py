@@ -11,9 +11,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from clew.engine import reembedding, transfer
+from clew.engine import reembedding, transfer, versions
+from clew.engine.questioning import questioner
 from clew.engine.request import SERVED, filter_of, number, one_of, question, whole
 from clew.engine.tracking import AccessTracker
+from clew.engine.truth import Truth
 from clew.engine.vectors import Vectoriser
 from clew.errors import InputError, NotFoundError, ProtectedError, StoreError
 from clew.forking import after_fork
@@ -21,16 +23,22 @@ from clew.ids import new_id
 from clew.ingest.commit import Committer
 from clew.ingest.draft import Draft, draft
 from clew.ingest.fields import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line
+from clew.ingest.questions.asking import questions_of
 from clew.ports import Clock, Embedder, Problem, Progress, Sort, Store
 from clew.recall.recipes import NAMES, Recipe, recipe
 from clew.recall.state import Recall
 from clew.settings import Settings, as_dict
 from clew.settings import load as load_settings
-from clew.times import Moment
+from clew.times import Moment, parse_time
 from clew.types import Edge, Event, EventKind, Filter, Kind, Node, NodeId, Outcome, Vectors
 
 if TYPE_CHECKING:
+    from clew.engine.decay import Decayed
+    from clew.engine.relating import Related
+    from clew.engine.replaying import Replay
     from clew.ingest.importing import Importer, ImportReport
+    from clew.recall.reasons.why import Why
+    from clew.recall.reasons.whynot import WhyNot
 
 MAX_LISTED = 10_000
 FIELDS = tuple(name for name in signature(draft).parameters if name not in ("text", "settings", "now"))
@@ -52,9 +60,17 @@ class Clew:
         self._owns_store = owns_store
         self._closed = False
         self._vectors = Vectoriser(embedder, store)
+        asker = questioner(settings.questions)
         self._committer = Committer(
-            store, embed=self._vectors.passages, model=self._vectors.model, settings=settings, clock=clock, new_id=new_id
+            store,
+            embed=self._vectors.passages,
+            model=self._vectors.model,
+            settings=settings,
+            clock=clock,
+            new_id=new_id,
+            questioner=asker,
         )
+        self._truth = Truth(store, self._vectors.passages, self._vectors.model, settings, clock, new_id, self._draft, asker)
         self._tracker = AccessTracker(store, settings.access)
         self._start_threads()
         after_fork(self._start_threads)
@@ -70,7 +86,7 @@ class Clew:
         Fields: category, trigger, importance (0–1), title, space, stability, valid_from, valid_to, tags, metadata,
         source, keywords, idempotency_key, on_duplicate ("reinforce", "insert" or "error"), near (look for near duplicates).
         """
-        return self._committer.commit([self._draft(text, fields)])[0]
+        return self._committed([self._draft(text, fields)])[0]
 
     def remember_many(self, memories: Iterable[str | Mapping[str, Any]], *, progress: Progress = silent, **fields: Any) -> list[Outcome]:
         """Offer many memories, embedded and committed in batches; outcomes come in the order of the memories.
@@ -85,13 +101,18 @@ class Clew:
         for memory in memories:
             batch.append(self._draft_of(memory, fields, len(outcomes) + len(batch)))
             if len(batch) == self.settings.memory.batch_size:
-                outcomes += self._committer.commit(batch)
+                outcomes += self._committed(batch)
                 progress("remembering", len(outcomes), None)
                 batch = []
         if batch:
-            outcomes += self._committer.commit(batch)
+            outcomes += self._committed(batch)
             progress("remembering", len(outcomes), len(outcomes))
         return outcomes
+
+    def _committed(self, drafts: list[Draft]) -> list[Outcome]:
+        if self.settings.memory.auto_supersede:  # one by one: each may end what the one before it began
+            return [self._truth.remember(each) for each in drafts]
+        return self._committer.commit(drafts)
 
     def _draft_of(self, memory: object, fields: Mapping[str, Any], position: int) -> Draft:
         if isinstance(memory, str):
@@ -176,6 +197,34 @@ class Clew:
             self._tracker.record([hit.id for hit in answer.hits], now)
         return answer
 
+    def why(self, query: str, id: NodeId, **options: Any) -> Why:
+        """Return a memory's place in the whole ranking for a question, beyond k too, and what put it there; options as of `recall`."""
+        from clew.engine import explaining  # noqa: PLC0415 - a recall needs no second look
+
+        self._check_open()
+        return explaining.why(self, query, _name(id), options)
+
+    def why_not(self, query: str, id: NodeId, **options: Any) -> WhyNot:
+        """Return the stage, value and threshold that kept a memory out of an answer, or the rank it had; options as of `recall`."""
+        from clew.engine import explaining  # noqa: PLC0415 - as in `why`
+
+        self._check_open()
+        return explaining.why_not(self, query, _name(id), options)
+
+    def trace(self, answer: Recall) -> dict[str, Any]:
+        """Return an answer of this Clew as JSON-ready data that `replay` reads; made at once, before the store changes."""
+        from clew.engine import tracing  # noqa: PLC0415 - as in `why`
+
+        self._check_open()
+        return tracing.trace_of(self, answer)
+
+    def replay(self, trace: str | bytes | Mapping[str, Any]) -> Replay:
+        """Ask a traced question again, by the trace's clock, and return what changed; no access is counted."""
+        from clew.engine import replaying  # noqa: PLC0415 - as in `why`
+
+        self._check_open()
+        return replaying.replay(self, trace)
+
     def embedded_query(self, text: str) -> tuple[Vectors | None, tuple[str, ...]]:
         """Return the vector of a question, or None and why there is none."""
         return self._vectors.query(text)
@@ -197,37 +246,93 @@ class Clew:
 
     # --- look ---
 
-    def get(self, id: NodeId) -> Node | None:
-        """Return a memory, or None."""
-        return self.store.get([_name(id)]).get(id)
+    def get(self, id: NodeId, *, as_of: Moment | None = None, known_at: Moment | None = None) -> Node | None:
+        """Return a memory, or None; with a time, what it or what stood in its place was held to be then."""
+        node = self.store.get([_name(id)]).get(id)
+        if node is None or (as_of is None and known_at is None):
+            return node
+        true_at = None if as_of is None else parse_time(as_of, "as_of")
+        return versions.at(
+            self.store, node, now=self._clock(), as_of=true_at, known_at=None if known_at is None else parse_time(known_at, "known_at")
+        )
 
     def history(self, id: NodeId) -> tuple[Event, ...]:
         """Return what happened to a memory, oldest first; a forgotten one's history is that it was forgotten."""
         self._tracker.flush()
-        events = self.store.events(_name(id))
+        node = self.get(id)
+        events = self.store.events(id if node is None else versions.head_of(self.store, node).id)
         if not events:
             raise _unknown(id)
         return events
 
-    def recent(self, limit: int = 10, *, where: Mapping[str, Any] | Filter | None = None) -> tuple[Node, ...]:
-        """Return the newest memories by valid time."""
-        return self._listed(Sort.RECENT, limit, where)
+    def questions(self, id: NodeId) -> tuple[str, ...]:
+        """Return the questions that were made for a memory when it was written; often none."""
+        node = self.get(id)
+        return () if node is None else questions_of(self.store, [node]).get(node.id, ())
+
+    def versions(self, id: NodeId) -> tuple[Node, ...]:
+        """Return a memory as it was ever held to be, with what it superseded and what superseded it, in the order of valid time.
+
+        The row with the memory's own id is the current one; the others have it as their `root`. Empty for a forgotten memory.
+        """
+        node = self.get(id)
+        return () if node is None else versions.chain(self.store, node)
+
+    def related(self, id: NodeId, *, limit: int = 20) -> Related:
+        """Return what a memory names, the nodes of its space that share that or are about it, and its edges, the strongest first."""
+        from clew.engine import relating  # noqa: PLC0415 - as in `why`
+
+        self._check_open()
+        return relating.related(self.store, self._known(id), now=self._clock(), limit=whole("limit", limit, 1, MAX_LISTED))
+
+    def recent(
+        self,
+        limit: int = 10,
+        *,
+        where: Mapping[str, Any] | Filter | None = None,
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+    ) -> tuple[Node, ...]:
+        """Return the newest memories by valid time; of what was true at `as_of`, as believed at `known_at`."""
+        return self._listed(Sort.RECENT, limit, where, as_of, known_at)
 
     def important(
-        self, limit: int = 10, *, where: Mapping[str, Any] | Filter | None = None, least: float | None = None
+        self,
+        limit: int = 10,
+        *,
+        where: Mapping[str, Any] | Filter | None = None,
+        least: float | None = None,
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
     ) -> tuple[Node, ...]:
         """Return the most important memories, at least `lists.important_min`."""
         chosen = self.settings.lists.important_min if least is None else number("least", least, 0.0, 1.0)
-        return self._listed(Sort.IMPORTANT, limit, where, min_importance=chosen)
+        return self._listed(Sort.IMPORTANT, limit, where, as_of, known_at, min_importance=chosen)
 
-    def popular(self, limit: int = 10, *, where: Mapping[str, Any] | Filter | None = None, least: int | None = None) -> tuple[Node, ...]:
+    def popular(
+        self,
+        limit: int = 10,
+        *,
+        where: Mapping[str, Any] | Filter | None = None,
+        least: int | None = None,
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+    ) -> tuple[Node, ...]:
         """Return the most recalled memories, with at least `lists.popular_min` accesses."""
         self._tracker.flush()
         chosen = self.settings.lists.popular_min if least is None else whole("least", least, 0, MAX_ACCESSES)
-        return self._listed(Sort.POPULAR, limit, where, min_accesses=chosen)
+        return self._listed(Sort.POPULAR, limit, where, as_of, known_at, min_accesses=chosen)
 
-    def _listed(self, sort: Sort, limit: int, where: Mapping[str, Any] | Filter | None, **least: Any) -> tuple[Node, ...]:
-        chosen = filter_of(where, settings=self.settings, now=self._clock(), as_of=None, known_at=None)
+    def _listed(
+        self,
+        sort: Sort,
+        limit: int,
+        where: Mapping[str, Any] | Filter | None,
+        as_of: Moment | None,
+        known_at: Moment | None,
+        **least: Any,
+    ) -> tuple[Node, ...]:
+        chosen = filter_of(where, settings=self.settings, now=self._clock(), as_of=as_of, known_at=known_at)
         if chosen.kinds == SERVED:  # nobody asked for a kind: show what stands by itself, a document and not its chunks
             chosen = replace(chosen, kinds=(Kind.MEMORY, Kind.DOCUMENT, Kind.CHUNK), within=("",))
         return self.store.listing(chosen, sort=sort, limit=whole("limit", limit, 1, MAX_LISTED), **least)
@@ -247,26 +352,47 @@ class Clew:
         self.store.link([edge])
         return edge
 
+    def supersede(self, id: NodeId, text: str, *, valid_from: Moment | None = None, **fields: Any) -> Outcome:
+        """Put a new memory in the place of one, which ends where the new one begins: at `valid_from`, or now.
+
+        The new one has the old one's title, space, category, importance, stability, tags and metadata unless `fields`, which are those
+        of `remember`, say otherwise. What was believed before stays for `known_at`, what was true before for `as_of`.
+        """
+        return self._truth.supersede(_name(id), text, valid_from=valid_from, fields=fields)
+
+    def invalidate(self, id: NodeId, *, at: Moment | None = None) -> Node:
+        """Say that a memory stopped being true at a time, by default now; said again with another time, that one counts."""
+        return self._truth.invalidate(_name(id), at=at)
+
+    def expire(self, id: NodeId) -> Node:
+        """Say that a memory is no longer believed, for any time; it stays for `known_at`."""
+        return self._truth.expire(_name(id))
+
+    def reassert(self, id: NodeId, *, valid_from: Moment | None = None) -> Node:
+        """Say that a memory that had ended or expired is true again, by default from now on."""
+        return self._truth.reassert(_name(id), valid_from=valid_from)
+
     def protect(self, id: NodeId, protected: bool = True) -> Node:
         """Keep a memory from being forgotten, or let it go again."""
         with self.store.transaction():
-            node = self._known(id)
-            self.store.update(id, protected=bool(protected))
-            self.store.append([self._event(id, EventKind.UPDATE, protected=bool(protected))])
+            node = versions.head_of(self.store, self._known(id))
+            self.store.update(node.id, protected=bool(protected))
+            self.store.append([self._event(node.id, EventKind.UPDATE, protected=bool(protected))])
         return replace(node, protected=bool(protected))
 
     def forget(self, id: NodeId, *, force: bool = False) -> Node:
         """Remove a memory with its words, vectors and edges; only the fact that it was forgotten stays.
 
-        A document goes with all its sections and chunks; a part of one does not go by itself, for the rest would still say it.
+        A memory goes with all its versions, a document with all its sections and chunks; a part of one does not go by itself, for
+        the rest would still say it.
         """
         with self.store.transaction():
-            node = self._known(id)
+            node = versions.head_of(self.store, self._known(id))
             if node.root is not None and node.root in self.store.get([node.root]):
                 raise InputError(
                     "id", id, f"is a part of the document {node.root}, which holds its words", f"Forget all of it: {node.root}."
                 )
-            family = self.store.family([id])
+            family = self.store.family([node.id])
             if kept := next((each.id for each in self.store.get(family).values() if each.protected and not force), None):
                 raise ProtectedError(
                     f"Memory {kept} is protected. Lift it with: clew protect {kept} --off, or forget with --force.", id=kept
@@ -274,6 +400,16 @@ class Clew:
             self.store.delete(family)
             self.store.append([self._event(each, EventKind.FORGET) for each in family])
         return node
+
+    def restore(self, id: NodeId) -> Node:
+        """Bring back a memory from the archive; that counts as a use, so that it does not fade at once again."""
+        with self.store.transaction():
+            node = self._known(id)
+            if node.archived:
+                self.store.update(id, archived=False)
+                self.store.append([self._event(id, EventKind.UPDATE, archived=False)])
+                self.store.touch([id], self._clock(), min_interval_seconds=0)
+        return self._known(id) if node.archived else node
 
     def _known(self, id: NodeId) -> Node:
         node = self.get(id)
@@ -291,6 +427,25 @@ class Clew:
         self._tracker.flush()
         return {**self.store.stats(), "tracking_failure": self._tracker.failure}
 
+    def decay(self, *, dry_run: bool = True, space: str | None = None, now: Moment | None = None) -> Decayed:
+        """Archive the memories that have faded (settings `decay`), or only tell which would go; nothing is deleted.
+
+        Without a space all are looked at. Documents and their parts do not fade. Archived memories are found with
+        `where={"archived": True}`, and `restore` brings them back.
+        """
+        from clew.engine.decay import decay  # noqa: PLC0415 - what is remembered and recalled need not load it
+
+        self._check_open()
+        self._tracker.flush()
+        return decay(
+            self.store,
+            now=self._clock() if now is None else parse_time(now, "now"),
+            settings=self.settings.decay,
+            space=None if space is None else line("space", space, limit=MAX_NAME_CHARACTERS),
+            dry_run=dry_run,
+            batch_size=self.settings.memory.batch_size,
+        )
+
     def reembed(self, embedder: Embedder | None = None, *, progress: Progress = silent) -> reembedding.Reembedded:
         """Give every memory a vector of the configured model, or of another; resumes after an interruption."""
         chosen = embedder or self._vectors.embedder
@@ -305,7 +460,7 @@ class Clew:
 
     def load(self, lines: Iterable[str]) -> transfer.Loaded:
         """Bring in the lines of an export; what is there already stays as it is."""
-        return transfer.load(self.store, lines)
+        return transfer.load(self.store, lines, entities=self.settings.entities)
 
     def backup(self, path: str | Path) -> Path:
         """Write a consistent copy of the store to a new file."""
@@ -317,6 +472,9 @@ class Clew:
     def verify(self, *, repair: bool = False) -> tuple[Problem, ...]:
         """Check everything derived against the truth, rebuilding it first if asked; empty means sound."""
         if repair:
+            from clew.ingest.naming import renamed  # noqa: PLC0415 - only this needs it here
+
+            renamed(self.store, settings=self.settings.entities)  # before the store, which then sees nothing left to read
             self.store.repair()
         return self.store.verify()
 

@@ -78,6 +78,7 @@ def options(
         max_keywords=memory.max_keywords,
         max_tags=memory.max_tags,
         chunking=lambda format: chunk_options(settings, format),
+        entities=settings.entities,
         signature=repr(settings.chunking),
     )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from clew.errors import ModelMissingError
 from clew.ingest.embedding import made, wanted
+from clew.ingest.questions.asking import questions_of
 from clew.ports import Embedder, EmbedRole, ModelInfo, Progress, Store
 from clew.types import Embedding, Node
 
@@ -32,7 +33,7 @@ def reembed(store: Store, embedder: Embedder | None, *, batch_size: int, progres
     progress(f"embedding with {model.id}", 0, total)
     while True:
         while nodes := store.unembedded(model.id, limit=batch_size):
-            store.put(_embeddings(nodes, embedder), model)  # of what each says and of its context key
+            store.put(_embeddings(nodes, store, embedder), model)  # of what each says, of its context key and of its questions
             done += len(nodes)
             progress(f"embedding with {model.id}", done, total)
         with store.transaction():
@@ -41,6 +42,6 @@ def reembed(store: Store, embedder: Embedder | None, *, batch_size: int, progres
                 return Reembedded(model.id, done)
 
 
-def _embeddings(nodes: tuple[Node, ...], embedder: Embedder) -> list[Embedding]:
-    needed = list(wanted(nodes))
+def _embeddings(nodes: tuple[Node, ...], store: Store, embedder: Embedder) -> list[Embedding]:
+    needed = list(wanted(nodes, questions_of(store, nodes)))
     return made(needed, embedder.embed([each.text for each in needed], role=EmbedRole.PASSAGE))

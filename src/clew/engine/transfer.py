@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from clew.errors import InputError, NotFoundError
+from clew.ingest.naming import mentions
 from clew.ports import ModelInfo, Store
+from clew.settings import EntitySettings
 from clew.times import iso, parse_time
 from clew.types import Edge, Embedding, Event, EventKind, Kind, Node, Quality, Role, Stability, Stub
 
@@ -94,13 +96,16 @@ def _line(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def load(store: Store, lines: Iterable[str]) -> Loaded:
-    """Read an export into a store; nodes that are there already are left as they are, so it can run twice."""
+def load(store: Store, lines: Iterable[str], *, entities: EntitySettings) -> Loaded:
+    """Read an export into a store; nodes that are there already are left as they are, so it can run twice.
+
+    What nodes name is not in an export: it is read from their texts again.
+    """
     records = _records(lines)
     _, header = next(records, (1, {}))
     if header.get("format") != FORMAT or header.get("version") != VERSION:
         raise InputError("line 1", header, f"is not the header of a version {VERSION} export", "Export again with: clew export FILE")
-    loader = _Loader(store, _model(header))
+    loader = _Loader(store, _model(header), entities)
     batch: list[tuple[int, dict[str, Any]]] = []
     for record in records:
         if len(batch) >= BATCH and "node" in record[1]:  # never between a node and what belongs to it
@@ -138,9 +143,10 @@ def _records(lines: Iterable[str]) -> Iterator[tuple[int, dict[str, Any]]]:
 class _Loader:
     """Writes batches of records, each batch in one transaction."""
 
-    def __init__(self, store: Store, model: ModelInfo | None) -> None:
+    def __init__(self, store: Store, model: ModelInfo | None, entities: EntitySettings) -> None:
         self._store = store
         self._model = model
+        self._entities = entities
         self._notes: list[str] = []
         self._counts = dict.fromkeys(("nodes", "skipped", "events", "edges", "vectors"), 0)
         current = store.model()
@@ -161,6 +167,7 @@ class _Loader:
             present = self._store.get([node.id for node in read["node"]])
             fresh = {node.id: node for node in read["node"] if node.id not in present}
             self._store.insert(list(fresh.values()))
+            self._store.mention([mention for said in mentions(list(fresh.values()), settings=self._entities) for mention in said])
             events = [event for event in read["event"] if event.node in fresh]
             self._store.append(events)
             vectors = [vector for vector in read["vector"] if vector.node in fresh and self._model]

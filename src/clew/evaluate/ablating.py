@@ -30,6 +30,8 @@ FULL = "clew"
 NO_EFFECT = "changed no ranking"
 SYSTEMS = ("bm25", "dense", FULL)
 WEIGHT_STEP = 0.2
+FACTORS = ("reinforcement", "graph", "temporal")
+META_WEIGHT = 0.2  # where it is off: enough to be seen, and a third of what an earlier design lost by
 FEWER, MORE = 0.3, 3  # of the configured candidates, as the recipes fast and thorough
 
 
@@ -64,6 +66,8 @@ def usual_variants(settings: Settings) -> Iterator[Variant]:
             yield Variant(name=f"dense-weight-{weight:g}", settings={f"recall.{key}": round(weight, 6)}, needs="vectors")
     yield Variant(name="no-dense-floor", settings={"recall.dense_floor": -1.0}, needs="vectors")
     yield from _switches(settings)
+    yield from _links(settings)
+    yield from _history(settings)
 
 
 def _switches(settings: Settings) -> Iterator[Variant]:
@@ -71,6 +75,45 @@ def _switches(settings: Settings) -> Iterator[Variant]:
     for name, value in as_dict(settings)["recall"].items():
         if isinstance(value, bool):
             yield Variant(name=f"{name.replace('_', '-')}-{'off' if value else 'on'}", settings={f"recall.{name}": not value})
+
+
+def _links(settings: Settings) -> Iterator[Variant]:
+    """Yield the spread along links taken away, by its parts and in its other modes; and times that questions name left alone."""
+    if settings.recall.period_weight:
+        yield Variant(name="no-period", settings={"recall.period_weight": 0.0}, needs="dates")
+    if not settings.spread.enabled:
+        yield Variant(name="spread", settings={"spread.enabled": True})
+        return
+    yield Variant(name="no-spread", settings={"spread.enabled": False})
+    yield Variant(name="no-names-in-question", settings={"spread.named_weight": 0.0})
+    yield Variant(name="no-paths", settings={"spread.path_weight": 0.0})
+    yield Variant(name="no-fit", settings={"spread.fit": 0.0}, needs="vectors")
+    yield Variant(name="no-hub-damping", settings={"spread.hub_power": 0.0})
+    yield Variant(name=f"hops-{1 if settings.spread.hops > 1 else 2}", settings={"spread.hops": 1 if settings.spread.hops > 1 else 2})
+    yield from (
+        Variant(name=f"no-links-{kind.lower().replace('_', '-')}", settings={"spread.weights": {kind: 0.0}})
+        for kind, weight in sorted(settings.spread.weights.items())
+        if weight
+    )
+    yield from (
+        Variant(name=f"spread-{mode}", settings={"spread.mode": mode})
+        for mode in ("expected", "sampled", "pagerank")
+        if mode != settings.spread.mode
+    )
+
+
+def _history(settings: Settings) -> Iterator[Variant]:
+    """Yield TraceRank whole and factor by factor, and the metadata score: turned on where they are off, and off where they are on."""
+    on = settings.tracerank.enabled
+    yield Variant(name="no-tracerank" if on else "tracerank", settings={"tracerank.enabled": not on})
+    for factor in FACTORS:
+        if on and getattr(settings.tracerank, factor):
+            yield Variant(name=f"no-tracerank-{factor}", settings={f"tracerank.{factor}": False})
+        if not on:
+            alone = {f"tracerank.{each}": each == factor for each in FACTORS}
+            yield Variant(name=f"tracerank-{factor}", settings={"tracerank.enabled": True, **alone})
+    weight = settings.score.meta_weight
+    yield Variant(name="no-meta" if weight else "meta", settings={"score.meta_weight": 0.0 if weight else META_WEIGHT})
 
 
 def variant_of(text: str) -> Variant:

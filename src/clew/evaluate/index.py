@@ -20,6 +20,7 @@ from clew.evaluate.placing import placed
 from clew.ingest.draft import embedding_text
 from clew.ingest.embedding import made as as_embeddings
 from clew.ingest.embedding import wanted
+from clew.ingest.naming import mentions
 from clew.ports import Embedder, EmbedRole, ModelInfo, Progress
 from clew.types import Embedding, Event, EventKind, Kind, Node, NodeId, Vectors
 from clew.words import content_hash, keywords
@@ -92,6 +93,7 @@ def _fill(memory: Clew, nodes: Sequence[Node], embedder: Embedder | None, now: d
         part = nodes[at : at + BATCH]
         memory.store.insert(part, _embeddings(part, embedder))
         memory.store.append([Event(node=node.id, kind=EventKind.ADD, at=now) for node in part])
+        memory.store.mention([mention for said in mentions(part, settings=memory.settings.entities) for mention in said])
         progress("indexing", at + len(part), len(nodes))
 
 

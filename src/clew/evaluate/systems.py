@@ -13,7 +13,13 @@ from clew.recall.recipes import NAMES as RECIPES
 # Baselines are what they are whatever Clew is set to: ranked by what they find alone, nothing cut off.
 RELEVANCE_ONLY = {"score.presets": {"relevance": [1.0, 0.0, 0.0, 0.0]}, "recall.preset": "relevance"}
 UNCUT = {"recall.dense_floor": -1.0, "recall.min_similarity": 0.0, "recall.budget_tokens": 0, "recall.candidates": 100}
-ALONE = {**RELEVANCE_ONLY, **UNCUT}
+TEXT_ALONE = {
+    "spread.enabled": False,
+    "recall.latest": False,
+    "recall.period_weight": 0.0,
+    "recall.relevance_gate": "off",
+}  # neither links nor time
+ALONE = {**RELEVANCE_ONLY, **UNCUT, **TEXT_ALONE}
 # Cormack, Clarke and Büttcher, SIGIR 2009: k = 60, all rankings alike.
 PLAIN_RRF = {"recall.fusion": "rrf", "recall.rrf_k": 60, "recall.rrf_dense_weight": 0.5, "recall.rrf_sparse_weight": 0.5}
 BASELINES = ("bm25", "dense", "rrf")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from clew.errors import DuplicateError
@@ -13,11 +13,12 @@ from clew.ingest.draft import Draft, OnDuplicate, embedding_text
 from clew.ingest.duplicates import near_threshold
 from clew.ingest.embedding import Embed, agree_on_model
 from clew.ingest.hygiene import cleaned
-from clew.ingest.pending import Pending
+from clew.ingest.pending import Near, Pending
+from clew.ingest.questions.asking import NONE, asked, embeddings, gated, kept
 from clew.ingest.substance import unsubstantial
-from clew.ports import Clock, ModelInfo, Store
+from clew.ports import Clock, ModelInfo, Questioner, Questions, Store
 from clew.settings import Settings
-from clew.types import Event, EventKind, Match, Node, NodeId, Outcome, OutcomeKind, Vectors
+from clew.types import Event, EventKind, Node, NodeId, Outcome, OutcomeKind, Vectors
 from clew.words import content_hash, keywords, sentence_list
 
 COMPARED = ("title", "category", "trigger", "importance", "tags", "metadata", "source")
@@ -35,10 +36,11 @@ USUAL: Mapping[str, object] = {
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """A chunk's vectors by the text they were made from; None when there is no model."""
+    """A chunk's vectors by the text they were made from, None when there is no model; its questions by the memory's text."""
 
     vectors: Mapping[str, Vectors] | None
     notes: tuple[str, ...]
+    questions: Mapping[str, Questions] = field(default_factory=dict)
 
 
 class Committer:
@@ -53,14 +55,16 @@ class Committer:
         settings: Settings,
         clock: Clock,
         new_id: Callable[[datetime], NodeId] = ulid,
+        questioner: Questioner | None = None,
     ) -> None:
-        """Take the ports; `model` is asked only after `embed` gave vectors."""
+        """Take the ports; `model` is asked only after `embed` gave vectors, and without a questioner no questions are made."""
         self._store = store
         self._embed = embed
         self._model = model
         self._settings = settings
         self._clock = clock
         self._new_id = new_id
+        self._questioner = questioner
 
     def commit(self, drafts: Sequence[Draft]) -> list[Outcome]:
         """Return what became of each draft, in order; when it returns, everything is durable.
@@ -77,7 +81,7 @@ class Committer:
         with self._store.transaction():
             if ready.vectors:
                 agree_on_model(self._store, self._model())
-            pending = Pending(self._store, self._settings.duplicates)
+            pending = Pending(self._store, self._settings)
             outcomes = [self._settled(each, ready, pending) if isinstance(each, Draft) else each for each in judged]
             pending.write()
             if rejected:
@@ -94,17 +98,22 @@ class Committer:
         return unsubstantial(embedding_text(clean), settings=self._settings.substance) or clean
 
     def _prepared(self, drafts: Sequence[Draft]) -> _Ready:
-        """Embed in one batch, before the write lock is taken, the texts that are not there already."""
-        texts = list(dict.fromkeys(embedding_text(draft) for draft in drafts if not self._is_known(draft)))
-        if not texts:
+        """Embed in one batch, before the write lock is taken, the texts that are not there already, with their questions."""
+        return self._made([draft for draft in drafts if not self._is_known(draft)])
+
+    def _made(self, drafts: Sequence[Draft]) -> _Ready:
+        if not drafts:
             return _Ready({}, ())
+        questions = asked(drafts, self._questioner, self._settings.questions)
+        offered = [embedding_text(draft) for draft in drafts]
+        texts = list(dict.fromkeys([*offered, *(text for each in questions.values() for text in each.texts)]))
         vectors, notes = self._embed(texts)
-        return _Ready(None if vectors is None else dict(zip(texts, vectors, strict=True)), notes)
+        return _Ready(None if vectors is None else dict(zip(texts, vectors, strict=True)), notes, questions)
 
     def _is_known(self, draft: Draft) -> bool:
         if draft.idempotency_key is None and not self._seeks_same(draft):
             return False
-        there = Pending(self._store, self._settings.duplicates)
+        there = Pending(self._store, self._settings)
         return there.by_key(draft) is not None or self._same(draft, there, self._clock()) is not None
 
     def _same(self, draft: Draft, pending: Pending, now: datetime) -> Node | None:
@@ -113,9 +122,9 @@ class Committer:
     def _seeks_same(self, draft: Draft) -> bool:
         return self._settings.duplicates.exact and draft.on_duplicate is not OnDuplicate.INSERT
 
-    def _alike(self, draft: Draft, vector: Vectors | None, pending: Pending, now: datetime) -> Match | None:
+    def _near(self, draft: Draft, vector: Vectors | None, pending: Pending, now: datetime) -> Near | None:
         wanted = draft.near and draft.on_duplicate != OnDuplicate.INSERT
-        return pending.alike(draft, vector, at=now) if wanted and vector is not None else None
+        return pending.near(draft, vector, at=now) if wanted and vector is not None else None
 
     def _settled(self, draft: Draft, ready: _Ready, pending: Pending) -> Outcome:
         """Reinforce what is there already or insert the draft; runs inside the transaction."""
@@ -127,29 +136,31 @@ class Committer:
                 outcome=OutcomeKind.EXACT_DUPLICATE, id=same.id, rule="same_text", value=same.content_hash, canonical_id=same.id
             )
             return _reinforced(draft, outcome, EventKind.REINFORCE_EXACT, pending, now)
-        vector, notes = self._vector(draft, ready)
-        if alike := self._alike(draft, vector, pending, now):
+        ready = self._renewed(draft, ready)
+        vector = None if ready.vectors is None else ready.vectors[embedding_text(draft)]
+        near = self._near(draft, vector, pending, now)
+        if near and (alike := near.alike):
             limit = near_threshold(draft, self._settings.duplicates)
             outcome = Outcome(
                 outcome=OutcomeKind.NEAR_DUPLICATE, id=alike.id, rule="similar_text", value=alike.score, limit=limit, canonical_id=alike.id
             )
             return _reinforced(draft, outcome, EventKind.REINFORCE_NEAR, pending, now)
         node = _node(draft, self._new_id(now), now, max_keywords=self._settings.memory.max_keywords)
-        pending.add(node, vector)
-        pending.note(Event(node=node.id, kind=EventKind.ADD, at=now, detail=_whence(draft)))
-        return Outcome(outcome=OutcomeKind.INSERTED, id=node.id, notes=notes)
+        questions = ready.questions.get(embedding_text(draft), NONE) if gated(draft, self._settings.questions) else NONE
+        pending.add(node, vector, embeddings(node.id, questions.texts, ready.vectors or {}))
+        if near:
+            pending.relate(node, near.nearest)
+        pending.note(Event(node=node.id, kind=EventKind.ADD, at=now, detail={**_whence(draft), **kept(questions.texts)}))
+        return Outcome(outcome=OutcomeKind.INSERTED, id=node.id, notes=(*ready.notes, *((questions.note,) if questions.note else ())))
 
-    def _vector(self, draft: Draft, ready: _Ready) -> tuple[Vectors | None, tuple[str, ...]]:
-        if ready.vectors is None:
-            return None, ready.notes
-        text = embedding_text(draft)
-        if text in ready.vectors:
-            return ready.vectors[text], ready.notes
-        vectors, notes = self._embed([text])  # what was there before the transaction is gone: another process forgot it
-        if vectors is None:
-            return None, notes
-        agree_on_model(self._store, self._model())
-        return vectors[0], notes
+    def _renewed(self, draft: Draft, ready: _Ready) -> _Ready:
+        """Return what is ready for a draft, made now if what was there before the transaction is gone: another process forgot it."""
+        if ready.vectors is None or embedding_text(draft) in ready.vectors:
+            return ready
+        made = self._made([draft])
+        if made.vectors is not None:
+            agree_on_model(self._store, self._model())
+        return made
 
 
 def _reinforced(draft: Draft, outcome: Outcome, kind: EventKind, pending: Pending, now: datetime) -> Outcome:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeAlias
 
 from clew.errors import ModelMismatchError
 from clew.gist import embedded_text
 from clew.ports import ModelInfo, Store
-from clew.types import Embedding, Node, Role, Vectors
+from clew.types import QUESTIONS, Embedding, Node, NodeId, Role, Vectors
 from clew.words import content_hash
 
 Embed: TypeAlias = Callable[[Sequence[str]], tuple[Vectors | None, tuple[str, ...]]]
@@ -27,15 +28,18 @@ class Wanted:
     @property
     def text_hash(self) -> str:
         """What tells a fresh vector from a stale one."""
+        if self.role in QUESTIONS:
+            return content_hash(self.text)
         return self.node.content_hash if self.role is Role.CONTENT else content_hash(self.node.context)
 
 
-def wanted(nodes: Sequence[Node]) -> Iterator[Wanted]:
-    """Yield every vector that the nodes should have: of what they say, and of what they say amid their neighbours."""
+def wanted(nodes: Sequence[Node], questions: Mapping[NodeId, Sequence[str]] = MappingProxyType({})) -> Iterator[Wanted]:
+    """Yield every vector that the nodes should have: of what they say, of that amid their neighbours, of what they answer."""
     for node in nodes:
         yield Wanted(node, Role.CONTENT, headed(node.title, embedded_text(node.kind, node.text)))
         if node.context:
             yield Wanted(node, Role.CONTEXT, headed(node.title, node.context))
+        yield from (Wanted(node, role, text) for role, text in zip(QUESTIONS, questions.get(node.id, ()), strict=False))
 
 
 def made(needed: Sequence[Wanted], vectors: Iterable[Vectors]) -> list[Embedding]:

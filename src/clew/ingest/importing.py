@@ -26,9 +26,11 @@ from clew.ingest.codegraph import CODE_EDGES, language_of, link_code
 from clew.ingest.discovery import Found, discover
 from clew.ingest.embedding import Embed, Wanted, agree_on_model, made, wanted
 from clew.ingest.fields import MAX_NAME_CHARACTERS, line
+from clew.ingest.naming import mentions
 from clew.ingest.readers import Document, UnreadableError, read
 from clew.ingest.tree import Origin, Tree, planted
 from clew.ports import Clock, ModelInfo, Progress, Sort, Store
+from clew.settings import EntitySettings
 from clew.types import Embedding, Event, EventKind, Filter, Kind, Node, NodeId, Role
 
 FILE, STATE, KEY = RESERVED = "file", "file_state", "document"
@@ -104,6 +106,7 @@ class ImportOptions:
     max_keywords: int = 10
     max_tags: int = 32
     chunking: Callable[[str], ChunkOptions] = lambda format: DEFAULT_OPTIONS  # noqa: ARG005 - one size for all
+    entities: EntitySettings = field(default_factory=EntitySettings)
     signature: str = ""
     """What names the way of cutting: a file is read anew when it changes."""
 
@@ -256,6 +259,7 @@ class Importer:
     def _commit(self, path: str, identity: str, state: str, trees: Sequence[Tree], now: datetime) -> FileReport:
         """Write the nodes of a file and expire those of its earlier state, all or nothing and as of one moment."""
         nodes = [node for tree in trees for node in tree.nodes]
+        named = [mention for said in mentions(nodes, settings=self._options.entities) for mention in said]
         with self._store.transaction():
             earlier = self._earlier(identity)
             if (unchanged := self._unchanged(path, state, earlier)) is not None:
@@ -265,6 +269,7 @@ class Importer:
             self._store.insert(
                 nodes, kept, [Event(node=node.id, kind=EventKind.ADD, at=now, detail={"source": node.source}) for node in nodes]
             )
+            self._store.mention(named)
             self._store.link([edge for tree in trees for edge in tree.edges])
             for id in old:
                 self._store.update(id, t_expired=now)

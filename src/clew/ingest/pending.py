@@ -6,37 +6,54 @@ change under the searches for near duplicates.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
 
 from clew.ingest.draft import Draft
 from clew.ingest.duplicates import differ, near_threshold, overlap
+from clew.ingest.naming import mentions
 from clew.ports import Store
-from clew.settings import DuplicateSettings
-from clew.types import Embedding, Event, Filter, Kind, Match, Node, NodeId, Ranking, Role, Vectors, ranked
+from clew.settings import Settings
+from clew.types import Edge, Embedding, Event, Filter, Kind, Match, Node, NodeId, Ranking, Role, Vectors, ranked
 from clew.words import content_hash
 
 PROBED = 4  # neighbours asked for first: most texts have no near duplicate, and fifty cost several times as much to rescore
+RELATED = "RELATED"
+COSINE = "cosine"  # the evidence of a RELATED edge: what its weight is
+
+
+class Near(NamedTuple):
+    """What lies near a text: the live memory that says nearly the same, and the nearest ones whatever they say."""
+
+    alike: Match | None
+    nearest: Ranking
 
 
 class Pending:
     """The nodes and events of one chunk; lives inside one transaction, used by one thread."""
 
-    def __init__(self, store: Store, settings: DuplicateSettings) -> None:
+    def __init__(self, store: Store, settings: Settings) -> None:
         """Begin with nothing to write."""
         self._store = store
-        self._settings = settings
+        self._settings = settings.duplicates
+        self._related = settings.related
+        self._entities = settings.entities
+        self._similar: list[tuple[Node, Match]] = []
         self._nodes: dict[NodeId, Node] = {}
         self._vectors: dict[str, dict[NodeId, Vectors]] = defaultdict(dict)  # by space
         self._texts: dict[tuple[str, str], list[Node]] = defaultdict(list)
         self._keys: dict[tuple[str, str], Node] = {}
         self._claims: dict[tuple[str, str], NodeId] = {}
         self._events: list[Event] = []
+        self._questions: list[Embedding] = []
 
-    def add(self, node: Node, vector: Vectors | None) -> None:
-        """Take a new node; the lookups see it from now on."""
+    def add(self, node: Node, vector: Vectors | None, questions: Sequence[Embedding] = ()) -> None:
+        """Take a new node with the vectors of its questions; the lookups see it from now on."""
+        self._questions += questions
         self._nodes[node.id] = node
         self._texts[node.space, node.content_hash].append(node)
         if vector is not None:
@@ -53,9 +70,13 @@ class Pending:
         vectors = [(id, vector) for space in self._vectors.values() for id, vector in space.items()]
         made = [Embedding(node=id, role=Role.CONTENT, text_hash=self._nodes[id].content_hash, vector=vector) for id, vector in vectors]
         if self._nodes:
-            self._store.insert(list(self._nodes.values()), made, self._events)
+            nodes = list(self._nodes.values())
+            self._store.insert(nodes, made + self._questions, self._events)
+            self._store.mention([mention for said in mentions(nodes, settings=self._entities) for mention in said])
         elif self._events:
             self._store.append(self._events)
+        if edges := list(self._links()):
+            self._store.link(edges)
         for (_, key), id in self._claims.items():
             self._store.claim(id, key)
 
@@ -83,16 +104,33 @@ class Pending:
         known = [*(stored[id] for id in ids if id in stored), *self._texts[offered.space, hashed]]
         return next((node for node in known if overlap(node, offered, at=at)), None)
 
-    def alike(self, offered: Draft, vector: Vectors, *, at: datetime) -> Match | None:
-        """Return the nearest live memory that says nearly the same, with its cosine."""
+    def near(self, offered: Draft, vector: Vectors, *, at: datetime) -> Near:
+        """Return the nearest live memory that says nearly the same, with its cosine, and those that the first look has found."""
         least = near_threshold(offered, self._settings)
-        for limit in (PROBED, self._settings.near_neighbours):
-            nearest = self._nearest(offered, vector, at, limit)
+        probed = max(PROBED, self._related.most) if self._related.enabled else PROBED
+        first = self._nearest(offered, vector, at, probed)
+        for limit in (probed, self._settings.near_neighbours):
+            nearest = first if limit == probed else self._nearest(offered, vector, at, limit)
             if found := self._accepted([match for match in nearest if match.score >= least], offered, at):
-                return found
+                return Near(found, first)
             if len(nearest) < limit or nearest[-1].score < least:  # no further one can reach the threshold
-                return None
-        return None
+                break
+        return Near(None, first)
+
+    def relate(self, node: Node, nearest: Ranking) -> None:
+        """Link a new node to the strongest of those that say similar things."""
+        if self._related.enabled:
+            self._similar += [(node, match) for match in nearest[: self._related.most] if match.score >= self._related.least]
+
+    def _links(self) -> Iterator[Edge]:
+        """Yield the RELATED edges of the new nodes, but none to a node that enough are linked to already."""
+        there = self._store.evidence(list(dict.fromkeys(match.id for _, match in self._similar))) if self._similar else {}
+        reached = Counter({id: evidence.related for id, evidence in there.items()})
+        for node, match in self._similar:
+            if reached[match.id] < self._related.most:
+                reached[match.id] += 1
+                weight = min(1.0, match.score)
+                yield Edge(source=node.id, target=match.id, kind=RELATED, weight=weight, evidence=COSINE, t_created=node.t_created)
 
     def _nearest(self, offered: Draft, vector: Vectors, at: datetime, limit: int) -> Ranking:
         where = Filter(space=offered.space, kinds=(Kind.MEMORY,), now=offered.valid_from or at)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from clew.ports import Coverage, Store
-from clew.recall.state import CONTEXT, DENSE, SPARSE, Recall, Rejection
-from clew.types import Match, Ranking, Role, Vectors
+from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Recall, Rejection
+from clew.types import QUESTIONS, Match, NodeId, Ranking, Role, Vectors, ranked
 
 EmbedQuery: TypeAlias = Callable[[str], tuple[Vectors | None, tuple[str, ...]]]
 """Returns the vector of a question, or None and the reason."""
@@ -52,6 +52,8 @@ class Candidates:
             there = self.store.coverage()
             if there.contexts and CONTEXT in self.channels:
                 found[CONTEXT] = self.store.dense(vector, recall.question.where, limit=self.limit, role=Role.CONTEXT)
+            if there.questions and QUESTION in self.channels:
+                found[QUESTION] = self._answering(recall, vector)
             recall = replace(recall, notes=recall.notes + _uncovered(there))
         return self._with(recall, found)
 
@@ -66,6 +68,11 @@ class Candidates:
     def _sparse(self, recall: Recall) -> Ranking:
         return self.store.sparse(recall.terms, recall.question.where, limit=self.limit)
 
+    def _answering(self, recall: Recall, vector: Vectors) -> Ranking:
+        """Return the nodes by the best of the questions that they answer."""
+        ways = [self.store.dense(vector, recall.question.where, limit=self.limit, role=role) for role in QUESTIONS]
+        return _best(*ways)[: self.limit]
+
     def _with(self, recall: Recall, found: dict[str, Ranking]) -> Recall:
         """Drop what is too far; the dense list is in order, so the cut never costs a nearer memory its place."""
         lows = {name: self._low(name, ranking) for name, ranking in found.items()}
@@ -73,12 +80,21 @@ class Candidates:
         far = [_rejection(match, reason, floor) for match in found.get(DENSE, ()) if match.score < floor]
         if far:
             found[DENSE] = found[DENSE][: -len(far)]
-        if CONTEXT in found:
-            found[CONTEXT] = tuple(match for match in found[CONTEXT] if match.score >= self.dense_floor)
+        for name in found.keys() & {CONTEXT, QUESTION}:
+            found[name] = tuple(match for match in found[name] if match.score >= self.dense_floor)
         found, dissimilar, notes = self._similar_enough(recall, found)
         kept = {match.id for name, ranking in found.items() if name != DENSE for match in ranking}
         rejected = {rejection.id: rejection for rejection in (*dissimilar, *far) if rejection.id not in kept}
+        if QUESTION in found and recall.vector is not None:
+            found[QUESTION] = self._with_others(found, recall.vector)
         return replace(recall, channels=found, lows=lows, rejected=recall.rejected + tuple(rejected.values()), notes=recall.notes + notes)
+
+    def _with_others(self, found: dict[str, Ranking], vector: Vectors) -> Ranking:
+        """Return the questions' ranking with the candidates of other channels whose questions are further off: they have some too."""
+        there = {match.id for match in found[QUESTION]}
+        others = list(dict.fromkeys(match.id for ranking in found.values() for match in ranking if match.id not in there))
+        further = [self.store.cosines(vector, others, role=role) for role in QUESTIONS] if others else []
+        return (*found[QUESTION], *_best(*(tuple(map(Match, cosines, cosines.values())) for cosines in further)))
 
     def _low(self, name: str, ranking: Ranking) -> float:
         """Return the last score of a full list; of a list that holds all there is, the least a score can be."""
@@ -97,6 +113,18 @@ class Candidates:
         far = {id: cosines[id] for id in others if cosines.get(id, least) < least}
         near = {name: tuple(match for match in ranking if match.id not in far) for name, ranking in found.items()}
         return near, [_rejection(Match(id, cosine), "min_similarity", least) for id, cosine in far.items()], ()
+
+
+def _best(*rankings: Ranking) -> Ranking:
+    """Return the best score of each node in any of the rankings.
+
+    >>> _best((Match("a", 0.9), Match("b", 0.5)), (Match("b", 0.7),))
+    (Match(id='a', score=0.9), Match(id='b', score=0.7))
+    """
+    best: dict[NodeId, float] = {}
+    for match in (match for ranking in rankings for match in ranking):
+        best[match.id] = max(match.score, best.get(match.id, match.score))
+    return ranked(map(Match, best, best.values()))
 
 
 def _uncovered(there: Coverage) -> tuple[str, ...]:

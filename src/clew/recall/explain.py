@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from clew.recall.state import CONTEXT, DENSE, SECTION, SPARSE, Hit, Place
+from collections.abc import Sequence
+
+from clew.recall.state import CONTEXT, DENSE, NAMED, QUESTION, SECTION, SPARSE, Hit, Hop, Place
 from clew.words import sentence_list
 
 CHANNELS = {
     SPARSE: ("by its words", "BM25"),
     DENSE: ("by its meaning", "cosine"),
     CONTEXT: ("by its meaning amid its neighbours", "cosine"),
+    QUESTION: ("by a question that it answers", "cosine"),
     SECTION: ("through its section", "relevance"),
+    NAMED: ("by the name in the question", "share"),
 }
 
 
 def explanation(hit: Hit) -> str:
     """Return the sentence: which channels found it at which rank, and what its score is made of."""
     found = [_found(name, place) for name, place in sorted(hit.channels.items(), reverse=True) if place.rank is not None]
+    found += [_reached(hit.path, hit.signal)] if hit.path else []
     parts = [
-        f"{name} {part.contribution:.3f} ({part.value:.2f} × {part.weight:g})"
+        f"{'-' if part.contribution < 0 else '+'} {name} {abs(part.contribution):.3f} ({part.value:.2f} × {part.weight:g})"
         for name, part in sorted(hit.components.items(), key=lambda item: (-item[1].contribution, item[0]))
-        if part.contribution > 0
+        if part.contribution
     ]
-    return f"Found {sentence_list(found)}; score {hit.score:.3f} = {' + '.join(parts) or '0'}."
+    return f"Found {sentence_list(found)}; score {hit.score:.3f} = {' '.join(parts).removeprefix('+ ') or '0'}."
+
+
+def _reached(path: Sequence[Hop], signal: float) -> str:
+    ways = [f"{hop.edge} “{hop.evidence}”" if hop.evidence else hop.edge for hop in path]
+    return f"along {' → '.join(ways)} from {path[0].source} (signal {signal:.2f})"
 
 
 def _found(name: str, place: Place) -> str:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from clew.recall.state import CONTEXT, DENSE, SPARSE, Hit, Place, Recall
+from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Hit, Place, Recall
 from clew.types import NodeId, Ranking
 
 Places = dict[NodeId, dict[str, Place]]
+MEANINGS = (CONTEXT, DENSE)  # the channels that what a node says is found by
+QUESTION_SHARE = 0.6  # mission V13
+DIRECT, HYPOTHETICAL = "direct", "hypothetical"
 
 
 def shared(weights: Mapping[str, float], channels: Iterable[str]) -> dict[str, float]:
@@ -89,15 +92,48 @@ class Fuse:
     sparse_weight: float
     context_share: float
     rrf_k: float
+    question_share: float = QUESTION_SHARE
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the hits."""
         # A node's meaning is what it says and what it says amid its neighbours: the two share the dense weight.
         amid = self.context_share if CONTEXT in recall.channels else 0.0
         weights = {DENSE: self.dense_weight * (1 - amid), CONTEXT: self.dense_weight * amid, SPARSE: self.sparse_weight}
+        channels = {name: ranking for name, ranking in recall.channels.items() if name != QUESTION}
         if self.method == "rrf":
-            places = rrf(recall.channels, weights=weights, k=self.rrf_k)
+            places = rrf(channels, weights=weights, k=self.rrf_k)
         else:
-            places = convex(recall.channels, weights=weights, lows=recall.lows)
-        hits = [Hit(id, relevance(found), found) for id, found in places.items()]
+            places = convex(channels, weights=weights, lows=recall.lows)
+        if self.question_share and recall.channels.get(QUESTION):
+            self._answering(places, recall, share=sum(shared(weights, channels)[name] for name in MEANINGS if name in channels))
+        hits = [Hit(id, relevance(found), found, method=_method(found)) for id, found in places.items()]
         return replace(recall, hits=tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))))
+
+    def _answering(self, places: Places, recall: Recall, *, share: float) -> None:
+        """Give the best question of every node that has some its part in what the node means."""
+        ranking, low = recall.channels[QUESTION], recall.lows[QUESTION]
+        # The scale of what nodes say: no question gains by being the best among poor ones, and nodes without any keep their relevance.
+        least, most = recall.lows[DENSE], max(match.score for match in recall.channels.get(DENSE) or ranking)
+        for rank, match in enumerate(ranking, start=1):
+            value = (self.rrf_k + 1) / (self.rrf_k + rank) if self.method == "rrf" else _between(match.score, min(least, match.score), most)
+            place = Place(rank if match.score >= low else None, match.score, value, share * self.question_share)
+            places[match.id] = answering(places.get(match.id, {}), place, share=self.question_share)
+
+
+def answering(places: Mapping[str, Place], question: Place, *, share: float) -> dict[str, Place]:
+    """Return a hit's places with its question's: S_semantic = 0.4·content + 0.6·best question (V13), for a share of 0.6.
+
+    >>> both = answering({"dense": Place(1, 0.8, 0.9, 0.5), "sparse": Place(1, 7.0, 1.0, 0.5)}, Place(1, 0.9, 1.0, 0.3), share=0.6)
+    >>> round(both["dense"].weight, 9), both["sparse"].weight, round(relevance(both), 9) == round(0.5 * (0.4 * 0.9 + 0.6 * 1.0) + 0.5, 9)
+    (0.2, 0.5, True)
+    """
+    left = {name: place._replace(weight=place.weight * (1.0 - share)) if name in MEANINGS else place for name, place in places.items()}
+    return {**left, QUESTION: question}
+
+
+def _method(places: Mapping[str, Place]) -> str:
+    """Return what to call the way to a hit: by a question where that adds more to its relevance than any other channel."""
+    question = places.get(QUESTION)
+    if question is None or not question.contribution:
+        return DIRECT
+    return HYPOTHETICAL if all(question.contribution > place.contribution for name, place in places.items() if name != QUESTION) else DIRECT

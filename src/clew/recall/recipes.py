@@ -16,24 +16,31 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
+from clew.graph.tracerank import Switches
+from clew.graph.walk import Limits
 from clew.ports import Store
 from clew.recall.analyse import Analyse
 from clew.recall.candidates import Candidates, EmbedQuery
+from clew.recall.chronology import Chronology
 from clew.recall.expand import Expand
 from clew.recall.fuse import Fuse
 from clew.recall.gate import Gate
 from clew.recall.lift import Lift
+from clew.recall.meta import Meta
 from clew.recall.narrow import Narrow
 from clew.recall.pack import Pack
+from clew.recall.relevant import OFF, Relevant
 from clew.recall.score import Score
-from clew.recall.state import CONTEXT, DENSE, SPARSE, Recall, Stage, Step
+from clew.recall.spread import Spread
+from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Recall, Stage, Step
+from clew.recall.tracerank import TraceRank
 from clew.settings import Settings
 
 NAMES = ("fast", "balanced", "thorough", "agent", "staged", "lexical", "dense")
 FAST_SHARE = 0.3  # of the configured candidates
 THOROUGH_FACTOR = 3
 CHANNELS = {"lexical": (SPARSE,), "dense": (DENSE,)}
-ALL = (DENSE, CONTEXT, SPARSE)
+ALL = (DENSE, CONTEXT, QUESTION, SPARSE)
 PLAIN = ("lexical", "dense")  # one channel, as it comes
 
 
@@ -67,7 +74,7 @@ def recipe(name: str, *, settings: Settings, store: Store, embed: EmbedQuery, ex
     rrf = options.fusion == "rrf"
     candidates = Candidates(
         limit=limit,
-        channels=CHANNELS.get(name, ALL),
+        channels=tuple(each for each in CHANNELS.get(name, ALL) if each != QUESTION or settings.questions.match),
         dense_floor=options.dense_floor,
         store=store,
         embed=embed,
@@ -79,15 +86,63 @@ def recipe(name: str, *, settings: Settings, store: Store, embed: EmbedQuery, ex
         sparse_weight=options.rrf_sparse_weight if rrf else 1.0 - options.convex_dense_weight,
         context_share=options.context_share,
         rrf_k=options.rrf_k,
+        question_share=settings.questions.share,
     )
     lift = Lift(weight=options.section_weight, dense_weight=options.section_dense_weight, limit=options.candidates, store=store)
     score = Score(recency_rate_per_day=settings.score.recency_rate_per_day, access_divisor=settings.score.access_divisor, store=store)
     pack = Pack(expand=_expand(settings, store), gate=_gate(name, settings), collapse=options.collapse_overlaps, store=store)
     before = (Narrow(count=options.staged_sections, dense_weight=options.convex_dense_weight, store=store, embed=embed),)
-    return Recipe(
-        name,
-        (Analyse(), *(before if name == "staged" else ()), candidates, fuse, *(() if name in PLAIN else (lift,)), score, pack),
+    beside: tuple[Stage, ...] = () if name in PLAIN else (lift, *_spread(settings, store), *_meta(settings, store))
+    judged = _relevant(settings, store)
+    after: tuple[Stage, ...] = () if name in PLAIN else (*judged, *_tracerank(settings, store), *_chronology(settings, store))
+    return Recipe(name, (Analyse(), *(before if name == "staged" else ()), candidates, fuse, *beside, score, *after, pack))
+
+
+def _spread(settings: Settings, store: Store) -> tuple[Spread, ...]:
+    chosen = settings.spread
+    if not chosen.enabled:
+        return ()
+    limits = Limits(hops=chosen.hops, least=chosen.least, nodes=chosen.nodes, seconds=chosen.seconds, fade=chosen.fade)
+    return (
+        Spread(
+            starts=chosen.starts,
+            named_weight=chosen.named_weight,
+            path_weight=chosen.path_weight,
+            mode=chosen.mode,
+            limits=limits,
+            kinds=chosen.weights,
+            hub_power=chosen.hub_power,
+            crowd_power=chosen.crowd_power,
+            fit=chosen.fit,
+            most=chosen.most,
+            store=store,
+        ),
     )
+
+
+def _meta(settings: Settings, store: Store) -> tuple[Meta, ...]:
+    return (Meta(weight=settings.score.meta_weight, store=store),) if settings.score.meta_weight else ()
+
+
+def _relevant(settings: Settings, store: Store) -> tuple[Relevant, ...]:
+    mode = settings.recall.relevance_gate
+    return () if mode == OFF else (Relevant(mode=mode, store=store),)
+
+
+def _tracerank(settings: Settings, store: Store) -> tuple[TraceRank, ...]:
+    chosen = settings.tracerank
+    if not chosen.enabled:
+        return ()
+    switches = Switches(reinforcement=chosen.reinforcement, graph=chosen.graph, temporal=chosen.temporal)
+    bounds = {"least": chosen.least, "most": chosen.most, "min_relevance_share": chosen.min_relevance_share}
+    return (TraceRank(switches=switches, **bounds, store=store),)
+
+
+def _chronology(settings: Settings, store: Store) -> tuple[Chronology, ...]:
+    chosen = settings.recall
+    if not chosen.latest and not chosen.period_weight:
+        return ()
+    return (Chronology(order=chosen.latest, share=chosen.latest_share, period_weight=chosen.period_weight, store=store),)
 
 
 def _expand(settings: Settings, store: Store) -> Expand | None:

@@ -91,6 +91,6 @@ class Score:
 
         def made(each: tuple[float, NodeId, Hit]) -> Hit:
             negated, id, hit = each
-            return Hit(id, -negated, hit.channels, components(hit.score, known[id], **terms))
+            return hit._replace(score=-negated, components=components(hit.score, known[id], **terms))
 
         return replace(recall, hits=LazyHits(scored, made))

@@ -17,7 +17,10 @@ if TYPE_CHECKING:  # a store that is written to or listed reads no question
 DENSE = "dense"
 SPARSE = "sparse"
 CONTEXT = "context"
+QUESTION = "question"
 SECTION = "section"
+NAMED = "named"
+PATH = "path"
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -66,6 +69,17 @@ class Component(NamedTuple):
         return self.weight * self.value
 
 
+class Hop(NamedTuple):
+    """One step along a link; `signal` is what is left of the start's signal after it."""
+
+    source: NodeId
+    edge: str
+    weight: float
+    target: NodeId
+    signal: float
+    evidence: str = ""
+
+
 class Hit(NamedTuple):
     """A recalled memory with everything that led to it."""
 
@@ -78,6 +92,18 @@ class Hit(NamedTuple):
     explanation: str = ""
     context: str = ""
     """A short chunk amid its neighbours, under its title; empty where the text stands for itself."""
+    path: tuple[Hop, ...] = ()
+    """The links along which a signal came from a better hit; empty where none did."""
+
+    @property
+    def hops(self) -> int:
+        """How many links lie between this hit and the one its signal came from."""
+        return len(self.path)
+
+    @property
+    def signal(self) -> float:
+        """What arrived along the path; 0 without one."""
+        return self.path[-1].signal if self.path else 0.0
 
     @property
     def text(self) -> str:
@@ -143,6 +169,20 @@ class Rejection:
         return abs(self.value - self.limit) / (abs(self.limit) or 1.0)
 
 
+class Relevance(NamedTuple):
+    """How likely it is that the best hits answer, and below which probability that is doubted."""
+
+    probability: float
+    threshold: float
+    calibrated: bool
+    """Whether the model's cosines were measured; otherwise words alone were weighed."""
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether nothing that was found seems to answer."""
+        return self.probability < self.threshold
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """What one stage did: how long it took and how much it left."""
@@ -161,7 +201,7 @@ class Recall:
     id: str = ""
     terms: tuple[str, ...] = ()
     when: When | None = None
-    """The times that the question names; shown in the trace, and no part of the score."""
+    """The times that the question names."""
     vector: Vectors | None = field(default=None, repr=False)
     channels: Mapping[str, Ranking] = field(default_factory=dict)
     lows: Mapping[str, float] = field(default_factory=dict)
@@ -169,12 +209,16 @@ class Recall:
     """What the score asks of the hits, where a stage before it has read it already."""
     hits: Sequence[Hit] = ()
     rejected: tuple[Rejection, ...] = ()
+    relevance: Relevance | None = None
+    """Whether the best hits seem to answer; None where that was not asked, or could not be told."""
     notes: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
 
     @property
     def nothing_relevant(self) -> bool:
-        """Whether no memory passed: an honest empty answer. What only the token budget shut out was relevant."""
+        """Whether no memory passed, or none seems to answer. What only the token budget shut out was relevant."""
+        if self.relevance is not None and self.relevance.doubtful:
+            return True
         return not self.hits and not any(rejection.reason == "budget_tokens" for rejection in self.rejected)
 
     @property
@@ -184,7 +228,12 @@ class Recall:
 
     @property
     def best_rejected(self) -> Rejection | None:
-        """The dropped candidate that came closest to its limit, be that a floor it stayed below or a budget it broke."""
+        """The dropped candidate that came closest to its limit, be that a floor it stayed below or a budget it broke.
+
+        Where all hits were dropped together because none seems to answer, it is the one that was on top.
+        """
+        if (doubted := next((each for each in self.rejected if each.reason == "not_relevant"), None)) is not None:
+            return doubted
         return min(self.rejected, key=lambda rejection: (rejection.distance, rejection.id), default=None)
 
     @property
@@ -198,6 +247,7 @@ class Recall:
             "returned": len(self.hits),
             "filtered": self.filtered_count,
             "rejected": dict(sorted(Counter(rejection.reason for rejection in self.rejected).items())),
+            "relevance": None if self.relevance is None else self.relevance._asdict(),
             "notes": list(self.notes),
             "stages": [{"stage": step.stage, "milliseconds": round(step.milliseconds, 3), "hits": step.hits} for step in self.steps],
         }

@@ -118,8 +118,12 @@ def _cell(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(f"`{each}`" for each in value)
     if isinstance(value, dict) and value:
-        return "<br>".join(f"`{name}`: {' / '.join(f'{weight:g}' for weight in each.values())}" for name, each in value.items())
+        return "<br>".join(f"`{name}`: {_numbers(each)}" for name, each in value.items())
     return f"`{value if isinstance(value, str) else _json(value)}`"
+
+
+def _numbers(value: Any) -> str:
+    return " / ".join(f"{each:g}" for each in (value.values() if isinstance(value, dict) else [value]))
 
 
 def _json(value: Any, *, sort_keys: bool = False) -> str:

@@ -10,6 +10,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
@@ -20,16 +21,35 @@ import numpy as np
 
 from clew.errors import InputError, ModelMismatchError, NotFoundError, StoreError
 from clew.gist import searched_text
-from clew.ports import Coverage, ModelInfo, Problem, Sort
+from clew.ports import Coverage, Evidence, ModelInfo, Problem, Sort
 from clew.store import bm25
 from clew.store.filters import passes
+from clew.store.naming import Spoken, each_once
 from clew.store.vectors import Halves, as_unit, exact_cosines
-from clew.types import Edge, Embedding, Event, EventKind, Filter, Kind, Match, Node, NodeId, Ranking, Role, Signals, Vectors, ranked
+from clew.types import (
+    Edge,
+    Embedding,
+    Event,
+    EventKind,
+    Filter,
+    Kind,
+    Match,
+    Mention,
+    Named,
+    Node,
+    NodeId,
+    Ranking,
+    Role,
+    Signals,
+    Vectors,
+    ranked,
+)
 from clew.words import terms as terms_of
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # A node stays in its space, and its accesses are counted by `touch` alone.
 _CHANGEABLE = frozenset(item.name for item in fields(Node)) - {"id", "space", "accesses"}
+_EVIDENCE = (EventKind.REINFORCE_EXACT, EventKind.REINFORCE_NEAR, EventKind.ACCESS)
 
 # Subtracting from the epoch turns "latest first" into an ascending key without losing microseconds to floats.
 _ORDERS: Mapping[Sort, Callable[[Node], tuple[Any, ...]]] = {
@@ -76,6 +96,8 @@ class _State:
     edges: dict[tuple[NodeId, NodeId, str], Edge] = field(default_factory=dict)
     touched: dict[NodeId, datetime] = field(default_factory=dict)
     claims: dict[tuple[str, str], NodeId] = field(default_factory=dict)
+    mentions: dict[NodeId, tuple[Mention, ...]] = field(default_factory=dict)
+    names: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     rejections: dict[str, int] = field(default_factory=dict)
     model: ModelInfo | None = None
 
@@ -87,6 +109,8 @@ class _State:
             self.edges.copy(),
             self.touched.copy(),
             self.claims.copy(),
+            self.mentions.copy(),
+            self.names.copy(),
             self.rejections,
             self.model,
         )
@@ -142,7 +166,10 @@ class MemoryStore:
         if unknown := sorted(changes.keys() - _CHANGEABLE):
             raise InputError("changes", unknown[0], "is not a field that can be set", f"Use one of {', '.join(sorted(_CHANGEABLE))}.")
         with self._writing() as state:
-            _keep(state, replace(_existing(state, id), **changes))
+            before = _existing(state, id)
+            _keep(state, replace(before, **changes))
+            if (before.title, before.text) != (state.rows[id].node.title, state.rows[id].node.text):
+                _unmention(state, {id})
             if "context" in changes:
                 state.vectors = {key: vector for key, vector in state.vectors.items() if key[1:] != (Role.CONTEXT, id)}
 
@@ -150,6 +177,7 @@ class MemoryStore:
         """Remove nodes with their vectors, edges and earlier events."""
         with self._writing() as state:
             gone = set(ids) & state.rows.keys()
+            _unmention(state, gone)
             state.rows = {key: row for key, row in state.rows.items() if key not in gone}
             state.vectors = {key: vector for key, vector in state.vectors.items() if key[2] not in gone}
             state.edges = {key: edge for key, edge in state.edges.items() if not {edge.source, edge.target} & gone}
@@ -166,6 +194,11 @@ class MemoryStore:
     def signals(self, ids: Sequence[NodeId]) -> dict[NodeId, Signals]:
         """Return what a score asks of the nodes that exist, by id."""
         return {id: Signals(node.t_valid, node.importance, node.accesses, node.parent) for id, node in self.get(ids).items()}
+
+    def evidence(self, ids: Sequence[NodeId]) -> dict[NodeId, Evidence]:
+        """Return what has happened around the nodes that exist, by id."""
+        with self._reading() as state:
+            return _evidence(state, ids)
 
     def family(self, ids: Sequence[NodeId]) -> tuple[NodeId, ...]:
         """Return the nodes that exist among these and everything that has one of them as its root, by id."""
@@ -265,6 +298,35 @@ class MemoryStore:
         with self._reading() as state:
             return tuple(edge for edge in sorted(state.edges.values(), key=_ends) if {edge.source, edge.target} & asked)
 
+    def mention(self, mentions: Sequence[Mention]) -> None:
+        """Note what nodes name and are about; what was noted of the same nodes before is replaced."""
+        with self._writing() as state:
+            noted = [each for each in each_once(mentions) if each.node in state.rows]
+            _unmention(state, {each.node for each in noted})
+            for each in noted:
+                state.mentions[each.node] = (*state.mentions.get(each.node, ()), each)
+                state.names.setdefault((state.rows[each.node].node.space, each.key), (each.name, each.type))
+
+    def mentions(self, ids: Sequence[NodeId]) -> dict[NodeId, tuple[Mention, ...]]:
+        """Return what each of the nodes names and is about: subjects first, then the surest, ties by key."""
+        with self._reading() as state:
+            found = {id: state.mentions[id] for id in ids if id in state.mentions}
+            return {id: tuple(sorted(each, key=lambda said: (not said.subject, -said.confidence, said.key))) for id, each in found.items()}
+
+    def named(self, keys: Sequence[str], where: Filter, *, limit: int, parts: bool = True) -> dict[str, Named]:
+        """Return where the filter's space speaks of each key that is known there: at most `limit` subjects and holders that pass."""
+        with self._reading() as state:
+            names = {key: name for (space, key), name in state.names.items() if space == where.space}
+            rows = [row.node for row in state.rows.values() if row.node.space == where.space]
+            spoken = Spoken(names, [(node, state.mentions.get(node.id, ())) for node in rows])
+            found = {key: spoken.named(key, lambda node: passes(node, where), limit=max(0, limit), parts=parts) for key in keys}
+            return {key: named for key, named in found.items() if named is not None}
+
+    def visible(self, ids: Sequence[NodeId], where: Filter) -> frozenset[NodeId]:
+        """Return those of the nodes that pass the filter."""
+        with self._reading() as state:
+            return frozenset(id for id in ids if id in state.rows and passes(state.rows[id].node, where))
+
     def model(self) -> ModelInfo | None:
         """Return the model whose vectors are searched; None before the first."""
         with self._reading() as state:
@@ -303,6 +365,7 @@ class MemoryStore:
                 keyed=sum(bool(node.context) for node in nodes),
                 contexts=sum(bool(node.context) and (model, Role.CONTEXT, node.id) in state.vectors for node in nodes),
                 sections=sum(node.kind is Kind.SECTION for node in nodes),
+                questions=sum((model, Role.QUESTION, node.id) in state.vectors for node in nodes),
             )
 
     def unembedded(self, model_id: str, *, limit: int) -> tuple[Node, ...]:
@@ -418,6 +481,27 @@ def _existing(state: _State, id: NodeId) -> Node:
     if id not in state.rows:
         raise NotFoundError(f"There is no node {id!r}. List the nodes to see which there are.", id=id)
     return state.rows[id].node
+
+
+def _evidence(state: _State, ids: Sequence[NodeId]) -> dict[NodeId, Evidence]:
+    """Return the evidence of nodes that exist; the log and the edges are gone through once for all of them."""
+    nodes = {id: state.rows[id].node for id in ids if id in state.rows}
+    moments: dict[tuple[NodeId, bool], list[datetime]] = {(id, access): [] for id in nodes for access in (False, True)}
+    for event in state.events:
+        if event.node in nodes and event.kind in _EVIDENCE:
+            moments[event.node, event.kind is EventKind.ACCESS].append(event.at)
+    related = Counter(edge.target for edge in state.edges.values() if edge.kind == "RELATED")
+    return {
+        id: Evidence(node.stability, node.t_valid, tuple(sorted(moments[id, False])), related[id], max(moments[id, True], default=None))
+        for id, node in nodes.items()
+    }
+
+
+def _unmention(state: _State, nodes: AbstractSet[NodeId]) -> None:
+    """Forget what the nodes named, and the names that nobody mentions any more."""
+    state.mentions = {id: said for id, said in state.mentions.items() if id not in nodes}
+    left = {(state.rows[id].node.space, each.key) for id, said in state.mentions.items() for each in said}
+    state.names = {name: known for name, known in state.names.items() if name in left}
 
 
 def _keep(state: _State, node: Node) -> None:

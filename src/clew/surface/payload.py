@@ -12,11 +12,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from clew.times import iso
+
 if TYPE_CHECKING:  # at run time the engine is loaded only by those who use it
+    from clew.engine.decay import Decayed, Fading
+    from clew.engine.relating import Related
+    from clew.engine.replaying import Change, Replay
     from clew.errors import ClewError
     from clew.ingest.importing import FileReport, ImportReport
     from clew.models.library import Listed
     from clew.ports import Problem
+    from clew.recall.reasons.why import Reason, Why
+    from clew.recall.reasons.whynot import WhyNot
     from clew.recall.state import Hit, Recall
     from clew.settings import Row
     from clew.types import Event, Node, Outcome
@@ -95,9 +102,77 @@ def hit(found: Hit, rank: int) -> dict[str, Any]:
             for name, place in sorted(found.channels.items())
         },
         "method": found.method,
+        "path": [
+            {"from": hop.source, "edge": hop.edge, "weight": hop.weight, "to": hop.target, "signal": hop.signal, "evidence": hop.evidence}
+            for hop in found.path
+        ],
+        "hops": found.hops,
+        "signal": found.signal,
         "explanation": found.explanation,
         "node": memory(node) if node else None,
     }
+
+
+def why(found: Why) -> dict[str, Any]:
+    """Return a memory's place in the whole ranking with its reasons; what does not apply is null."""
+    hit_ = None if found.hit is None or found.rank is None else hit(found.hit, found.rank)
+    main = {"reasons": [_reason(each) for each in found.main], "decisive": found.decisive, "rank_without": found.rank_without}
+    return {
+        "id": found.id,
+        "query": found.query,
+        "k": found.k,
+        "rank": found.rank,
+        "ranked": found.ranked,
+        "answer_rank": found.answer_rank,
+        "reasons": [_reason(each) for each in found.reasons],
+        "main_reason": main if found.main else None,
+        "hit": hit_,
+        "why_not": None if found.missing is None else why_not(found.missing),
+    }
+
+
+def _reason(each: Reason) -> dict[str, Any]:
+    return {"kind": each.kind, "name": each.name, "contribution": each.contribution}
+
+
+def why_not(found: WhyNot) -> dict[str, Any]:
+    """Return where a memory was lost, as far as it came."""
+    return {
+        "id": found.id,
+        "stage": found.stage,
+        "reason": found.reason,
+        "value": found.value,
+        "threshold": found.threshold,
+        "rank": found.rank,
+        "by": found.by,
+        "channels": {name: {**each._asdict(), "shared": list(each.shared)} for name, each in found.channels.items()},
+        "sentence": found.sentence,
+    }
+
+
+def replayed(found: Replay) -> dict[str, Any]:
+    """Return whether a trace's ranking came again, and what changed."""
+    return {
+        "identical": found.identical,
+        "trace_id": found.trace_id,
+        "query": found.query,
+        "now": iso(found.now),
+        "ranking": [{"id": each.id, "rank": rank, "score": each.score} for rank, each in enumerate(found.ranking, start=1)],
+        "changes": [_change(each) for each in found.hits],
+        "settings": _then_and_now(found.settings),
+        "model": {"before": found.model[0], "after": found.model[1]},
+        "store": _then_and_now(found.store),
+        "sentences": list(found.sentences),
+        "notes": list(found.notes),
+    }
+
+
+def _change(each: Change) -> dict[str, Any]:
+    return {**asdict(each), "components": _then_and_now(each.components)}
+
+
+def _then_and_now(pairs: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
+    return {name: {"before": before, "after": after} for name, (before, after) in pairs.items()}
 
 
 def memory(node: Node) -> dict[str, Any]:
@@ -112,11 +187,70 @@ def memories(nodes: Iterable[Node]) -> dict[str, Any]:
     return {"memories": [memory(node) for node in nodes]}
 
 
-def history(id: str, events: Iterable[Event]) -> dict[str, Any]:
-    """Return what happened to a memory, oldest first."""
+def history(id: str, events: Iterable[Event], versions: Iterable[Node] = ()) -> dict[str, Any]:
+    """Return what happened to a memory, oldest first, and what it was ever held to be, in the order of valid time."""
     from clew.engine.transfer import event_as_dict  # noqa: PLC0415 - as in `memory`
 
-    return {"id": id, "events": [event_as_dict(event) for event in events]}
+    told = [event_as_dict(event) for event in events]
+    return {"id": id, "events": told, "versions": [{**interval(node), "root": node.root, "text": node.text} for node in versions]}
+
+
+def related(found: Related) -> dict[str, Any]:
+    """Return what a memory names, its edges, and the nodes behind both."""
+    return {
+        "id": found.id,
+        "entities": [
+            {
+                "name": each.mention.name,
+                "type": each.mention.type,
+                "confidence": each.mention.confidence,
+                "subject": each.mention.subject,
+                "evidence": each.evidence,
+                "count": each.count,
+            }
+            for each in found.entities
+        ],
+        "edges": [
+            {
+                "from": edge.source,
+                "edge": edge.kind,
+                "weight": edge.weight,
+                "to": edge.target,
+                "confidence": edge.confidence,
+                "evidence": edge.evidence,
+            }
+            for edge in found.edges
+        ],
+        "nodes": [
+            {
+                "id": each.node.id,
+                "title": each.node.title,
+                "text": each.node.text,
+                "strength": each.strength,
+                "about": list(each.about),
+                "shares": list(each.shares),
+                "edges": list(each.edges),
+            }
+            for each in found.nodes
+        ],
+    }
+
+
+def interval(node: Node) -> dict[str, Any]:
+    """Return since and until when a memory is true, and is believed to be."""
+    moments = {"t_valid": node.t_valid, "t_invalid": node.t_invalid, "t_created": node.t_created, "t_expired": node.t_expired}
+    return {"id": node.id, **{name: None if moment is None else iso(moment) for name, moment in moments.items()}}
+
+
+def decayed(report: Decayed) -> dict[str, Any]:
+    """Return which memories faded, the weakest first, and which go next."""
+    known = {"at": iso(report.at), "dry_run": report.dry_run, "examined": report.examined, "protected": report.protected}
+    return {**known, "archived": [_fading(each) for each in report.archived], "upcoming": [_fading(each) for each in report.upcoming]}
+
+
+def _fading(each: Fading) -> dict[str, Any]:
+    forgotten_at = None if each.forgotten_at is None else iso(each.forgotten_at)
+    return {"id": each.id, "score": each.score, "forgotten_at": forgotten_at, "text": each.text}
 
 
 def model(listed: Listed) -> dict[str, Any]:

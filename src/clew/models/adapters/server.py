@@ -1,4 +1,4 @@
-"""JSON over HTTP to an embedding server: retries, waiting when told to, and errors that name the host but no secret."""
+"""JSON over HTTP to a model server: retries, waiting when told to, and errors that name the host but no secret."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ class Server:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     secret: str = field(default="", repr=False)
     timeout_seconds: float = 60.0
+    attempts: int = ATTEMPTS
     sleep: Callable[[float], None] = time.sleep
     now: Callable[[], float] = time.time
 
@@ -70,7 +71,7 @@ class Server:
             raise ModelMissingError(
                 f"{OFFLINE_VARIABLE} forbids asking {self.host}. Unset it, or use a model on this machine.", host=self.host
             )
-        for wait in _waits():
+        for wait in _waits(self.attempts):
             try:
                 return self._once(path, payload)
             except _TryAgainError as error:
@@ -94,7 +95,7 @@ class Server:
                 raise self._refusal(error) from error
         except ValueError as error:
             raise ModelServiceError(
-                f"{self.host} answered with something that is not JSON. Is it an embedding server?", host=self.host
+                f"{self.host} answered with something that is not JSON. Is it a model server?", host=self.host
             ) from error
         except (OSError, HTTPException) as error:
             raise self._broken(error) from error
@@ -149,7 +150,7 @@ def _whole(response: HTTPResponse) -> bytes:
     return body
 
 
-def _waits() -> Iterator[float | None]:
+def _waits(attempts: int) -> Iterator[float | None]:
     """Yield the wait after each failed attempt; None after the last."""
-    yield from (FIRST_WAIT_SECONDS * 2**attempt for attempt in range(ATTEMPTS - 1))
+    yield from (FIRST_WAIT_SECONDS * 2**attempt for attempt in range(attempts - 1))
     yield None

@@ -53,8 +53,9 @@ def _of_now(match: re.Match[str], lead: str) -> bool:
 
 
 def _at_once(match: re.Match[str], lead: str) -> bool:
+    """Doubt "from now", "now that", and "what now?", which asks for help."""
     del lead
-    return before(match) not in ("from", "by") and after(match).lower() != "that"
+    return before(match) not in ("from", "by", "what") and after(match).lower() != "that"
 
 
 def _undetermined(match: re.Match[str], lead: str) -> bool:
@@ -70,6 +71,12 @@ def _adverb(match: re.Match[str], lead: str) -> bool:
     verb = after(match)
     acted = _ACTOR.search(around) is not None and _AUXILIARY.search(around) is not None
     return acted and verb[:1].islower() and verb not in _RANKED
+
+
+def _unranked(match: re.Match[str], lead: str) -> bool:
+    """Take "my first visit", not "first class"."""
+    del lead
+    return after(match).lower() not in _RANKED
 
 
 def _mark(wish: Wish, heads: str, source: str, accepts: Acceptance = always) -> Mark:
@@ -89,6 +96,7 @@ MARKS = by_head(
         _mark("earliest", "earliest", "earliest", _superlative),
         _mark("earliest", "oldest", f"oldest(?= (?:{_RECORDS})\\b)"),
         _mark("earliest", "initially originally first very at", "initially|originally|(?:very )?first(?= time)|first ever|at first"),
+        _mark("earliest", "first", f"first(?= (?:{_EVENTS})s?\\b)", _unranked),
         _mark("earliest", "first", "first", _adverb),
     )
 )

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from clew.store.sqlite.columns import FOREVER, Mask, Records, among, passing
 from clew.store.sqlite.scan import GROUP, Codes, dots, quantise, top
-from clew.types import Filter, Role, Vectors
+from clew.types import QUESTIONS, Filter, Role, Vectors
 
 RECORD = np.dtype(
     [
@@ -27,8 +27,9 @@ RECORD = np.dtype(
     ]
 )
 DEAD = 255  # the role of a row that was deleted
-ROLES: dict[str, int] = {role: code for code, role in enumerate(Role)}
-STANDALONE = len(ROLES)  # what a node without a context key says: its own context
+# Written into segments: a code is never given another meaning.
+ROLES: dict[str, int] = {Role.CONTENT: 0, Role.CONTEXT: 1, Role.QUESTION: 2, Role.QUESTION_2: 4}
+STANDALONE = 3  # what a node without a context key says: its own context
 
 GATHER_SHARE = 0.25  # a filter that keeps less than this: copy the survivors together, scan only them
 MOSTLY = 0.5  # a filter that keeps more than this, by a sample: scan all rows, look at the best
@@ -107,7 +108,7 @@ class VectorIndex:
         """Tell of each of the rows whether it can stand for a node in a role."""
         roles = self.records["role"][rows]
         mask: Mask = roles == ROLES[role]
-        return mask if role is Role.QUESTION else mask | (roles == STANDALONE)
+        return mask if role in QUESTIONS else mask | (roles == STANDALONE)
 
     def nearest(
         self,

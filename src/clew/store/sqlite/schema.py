@@ -2,7 +2,7 @@
 
 Truth: node, label, event, access, edge, embedding (float16), model, meta. Derived, rebuilt at will:
 word_index (FTS5 over the view `analysed`, empty in stores that have postings), segment and posting (vectors
-and words for quick opening), space.
+and words for quick opening), space; from the texts, by whoever reads them: name, mention and alias (names.py).
 `change` and `node_change` tell every process which vectors and nodes moved since it last looked; what was
 added it knows by the numbers, which only rise, and a log of that would cost two pages a commit.
 """
@@ -20,6 +20,7 @@ from urllib.parse import quote
 from clew.errors import NewerSchemaError, NotAStoreError
 from clew.store.bm25 import CONTEXT_WEIGHT, TEXT_WEIGHT, TITLE_WEIGHT
 from clew.store.sqlite.backup import copy_to
+from clew.store.sqlite.names import NAMES
 from clew.store.sqlite.snapshot import snapshot
 from clew.words import ANALYSER_VERSION
 
@@ -217,15 +218,22 @@ END;
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    """Version 1: everything."""
+    """Version 1: everything but names."""
     for script in (TABLES, WORD_INDEX, TRIGGERS, WORD_TRIGGERS):
         for statement in statements(script):
             connection.execute(statement)
     connection.execute("INSERT INTO meta VALUES ('analyser', ?)", (ANALYSER_VERSION,))
 
 
+def _name(connection: sqlite3.Connection) -> None:
+    """Version 2: names and mentions. What was written before has none yet; whoever reads texts is told by `meta` up to which node."""
+    for statement in statements(NAMES):
+        connection.execute(statement)
+    connection.execute("INSERT INTO meta SELECT 'unnamed', max(nid) FROM node HAVING count(*) > 0")
+
+
 Migration = Callable[[sqlite3.Connection], None]
-MIGRATIONS: tuple[Migration, ...] = (_create,)
+MIGRATIONS: tuple[Migration, ...] = (_create, _name)
 """The step at index n brings a file of version n to version n + 1."""
 
 

@@ -14,11 +14,12 @@ from typing import Any, Self
 import numpy as np
 
 from clew.errors import InputError, ModelMismatchError, NotFoundError, StoreError
-from clew.ports import Coverage, ModelInfo, Problem, Sort
-from clew.store.sqlite import segments
+from clew.ports import Coverage, Evidence, ModelInfo, Problem, Sort
+from clew.store.sqlite import names, segments
 from clew.store.sqlite.backup import copy_to
 from clew.store.sqlite.database import Database, Translating
 from clew.store.sqlite.dense import DenseSearch
+from clew.store.sqlite.evidence import evidence
 from clew.store.sqlite.lexical import WordSearch
 from clew.store.sqlite.rows import COLUMNS, SELECTED, cell, compact_json, insertion, labels_of, micros, moment, node_of
 from clew.store.sqlite.stats import statistics
@@ -27,7 +28,7 @@ from clew.store.sqlite.upkeep import Upkeep
 from clew.store.sqlite.verify import COUNTED, problems, unsound_vectors
 from clew.store.sqlite.where import condition
 from clew.store.vectors import as_unit
-from clew.types import Edge, Embedding, Event, EventKind, Filter, Node, NodeId, Ranking, Role, Signals, Vectors
+from clew.types import Edge, Embedding, Event, EventKind, Filter, Mention, Named, Node, NodeId, Ranking, Role, Signals, Vectors
 from clew.words import ANALYSER_VERSION
 
 ORDERS = {
@@ -165,6 +166,11 @@ class SqliteStore:
         with self._reading() as connection:
             rows = connection.execute(query, (json.dumps(list(ids)),)).fetchall()
         return {id: Signals(moment(t_valid), *others) for id, t_valid, *others in rows}
+
+    def evidence(self, ids: Sequence[NodeId]) -> dict[NodeId, Evidence]:
+        """Return what has happened around the nodes that exist, by id."""
+        with self._reading() as connection:
+            return evidence(connection, ids)
 
     def family(self, ids: Sequence[NodeId]) -> tuple[NodeId, ...]:
         """Return the nodes that exist among these and everything that has one of them as its root, by id."""
@@ -329,6 +335,31 @@ class SqliteStore:
             for source, target, kind, weight, confidence, evidence, at in rows
         )
 
+    # --- names ---
+
+    def mention(self, mentions: Sequence[Mention]) -> None:
+        """Note what nodes name and are about; what was noted of the same nodes before is replaced."""
+        if mentions:
+            with self._writing() as connection:
+                names.mention(connection, mentions)
+
+    def mentions(self, ids: Sequence[NodeId]) -> dict[NodeId, tuple[Mention, ...]]:
+        """Return what each of the nodes names and is about: subjects first, then the surest, ties by key."""
+        with self._reading() as connection:
+            return names.mentions(connection, ids)
+
+    def named(self, keys: Sequence[str], where: Filter, *, limit: int, parts: bool = True) -> dict[str, Named]:
+        """Return where the filter's space speaks of each key that is known there: at most `limit` subjects and holders that pass."""
+        if not keys:
+            return {}
+        with self._reading() as connection:
+            return names.named(connection, keys, where, limit=limit, parts=parts)
+
+    def visible(self, ids: Sequence[NodeId], where: Filter) -> frozenset[NodeId]:
+        """Return those of the nodes that pass the filter."""
+        with self._reading() as connection:
+            return names.visible(connection, ids, where)
+
     # --- models and vectors ---
 
     def model(self) -> ModelInfo | None:
@@ -376,7 +407,8 @@ class SqliteStore:
             ).fetchone()
             vectors = self._dense.count(connection)
             contexts = self._dense.count(connection, role=Role.CONTEXT) if keyed else 0
-        return Coverage(nodes=nodes, vectors=vectors, keyed=keyed, contexts=contexts, sections=sections)
+            questions = self._dense.count(connection, role=Role.QUESTION)
+        return Coverage(nodes=nodes, vectors=vectors, keyed=keyed, contexts=contexts, sections=sections, questions=questions)
 
     def unembedded(self, model_id: str, *, limit: int) -> tuple[Node, ...]:
         """Return live nodes without a content vector of this model, with a stale one, or with a context key and no vector of it, by id."""
@@ -448,6 +480,7 @@ class SqliteStore:
             self._rebuild_words(connection)
             connection.execute("DELETE FROM space")
             connection.execute(f"INSERT INTO space {COUNTED}")
+            names.mend(connection)
             connection.executemany("DELETE FROM embedding WHERE eid = ?", [(eid,) for eid, *_ in unsound_vectors(connection)])
             connection.execute("DELETE FROM meta WHERE key IN ('segment_model', 'segment_seq')")
             connection.execute("DELETE FROM segment")

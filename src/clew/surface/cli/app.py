@@ -20,11 +20,21 @@ COMMANDS = {
     "add": "add",
     "import": "importing",
     "recall": "recall",
+    "why": "why",
+    "why-not": "why",
+    "replay": "why",
     "list": "look",
     "show": "look",
     "history": "look",
+    "related": "related",
+    "supersede": "truth",
+    "invalidate": "truth",
+    "expire": "truth",
+    "reassert": "truth",
     "forget": "change",
     "protect": "change",
+    "decay": "decay",
+    "restore": "decay",
     "stats": "care",
     "verify": "care",
     "backup": "care",
@@ -54,8 +64,10 @@ ALIASES = {
     "rm": "forget",
     "delete": "forget",
     "remove": "forget",
+    "replace": "supersede",
+    "correct": "supersede",
     "ingest": "import",
-    "restore": "load",
+    "unarchive": "restore",
     "dump": "export",
     "check": "doctor",
     "settings": "config",
@@ -73,7 +85,9 @@ class App(click.Group):
         """Import the module of a command and return it."""
         if cmd_name not in COMMANDS:
             return None
-        found: click.Command = getattr(import_module(f"clew.surface.cli.commands.{COMMANDS[cmd_name]}"), f"{cmd_name}_command")
+        found: click.Command = getattr(
+            import_module(f"clew.surface.cli.commands.{COMMANDS[cmd_name]}"), f"{cmd_name.replace('-', '_')}_command"
+        )
         return found
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:

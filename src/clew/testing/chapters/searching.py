@@ -148,6 +148,25 @@ class Searching:
         assert store.dense(unit("apple"), where(), limit=5, role=Role.CONTEXT) == content
         assert store.cosines(unit("apple"), ["a", "b"], role=Role.CONTEXT) == {match.id: match.score for match in content}
 
+    def test_the_two_questions_of_a_node_are_searched_one_by_one_and_counted_as_one(self, store: Store) -> None:
+        nodes = [node("a", "apple"), node("b", "pear"), node("c", "plum")]
+        filled(store, nodes)
+        assert store.coverage().questions == 0
+        asked = [("a", "why", Role.QUESTION), ("a", "when", Role.QUESTION_2), ("b", "where", Role.QUESTION)]
+        store.put([embedding(node(id), unit(text), role=role, text_hash=text) for id, text, role in asked], MODEL)
+        assert [match.id for match in store.dense(unit("when"), where(), limit=5, role=Role.QUESTION_2)] == ["a"]
+        assert {match.id for match in store.dense(unit("when"), where(), limit=5, role=Role.QUESTION)} == {"a", "b"}
+        assert store.cosines(unit("when"), ["a", "b", "c"], role=Role.QUESTION_2).keys() == {"a"}
+        assert store.cosines(unit("when"), ["a"], role=Role.QUESTION_2)["a"] > 0.99
+        assert [each.text_hash for each in store.embeddings(["a"])][1:] == ["why", "when"]
+        assert store.coverage().questions == 2
+        assert store.dense(unit("apple"), where(), limit=5)[0].id == "a"
+        store.update("b", archived=True)
+        assert store.coverage().questions == 1
+        store.delete(["a"])
+        assert store.coverage().questions == 0
+        assert store.dense(unit("when"), where(), limit=5, role=Role.QUESTION_2) == ()
+
     def test_a_question_vector_that_is_none_is_refused(self, store: Store) -> None:
         filled(store, [node("a")])
         broken = np.full(DIMENSION, np.nan, np.float32)
@@ -170,7 +189,7 @@ class Searching:
         assert store.signals(["a"]) == {}
         assert store.neighbours(["a"], reach=1) == {}
         assert store.family(["a"]) == store.family([]) == ()
-        assert store.coverage() == (0, 0, 0, 0, 0)
+        assert store.coverage() == (0, 0, 0, 0, 0, 0)
         assert (store.find_hash("default", "h"), store.find_key("default", "k")) == ((), None)
         assert store.listing(where(), sort=Sort.POPULAR, limit=5) == ()
         assert store.sparse(["appl"], where(), limit=5) == store.dense(unit("q"), where(), limit=5) == ()

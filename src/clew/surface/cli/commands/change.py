@@ -32,7 +32,7 @@ def forget_command(session: Session, ids: tuple[str, ...], *, force: bool, yes: 
     if not yes and (session.as_json or not sys.stdin.isatty()):
         raise click.UsageError("Forgetting cannot be undone, and nobody can be asked here: add --yes.")
     with session.clew() as clew:
-        nodes = [_forgettable(clew, id, force=force) for id in dict.fromkeys(ids)]
+        nodes = list({node.id: node for node in (_forgettable(clew, id, force=force) for id in ids)}.values())
         if not yes and not _agreed(nodes):
             click.echo("Nothing was forgotten.")
             return 1
@@ -46,11 +46,14 @@ def forget_command(session: Session, ids: tuple[str, ...], *, force: bool, yes: 
 
 def _forgettable(clew: Clew, id: str, *, force: bool) -> Node:
     node = clew.get(id)
+    if node is not None and node.kind == "memory" and node.root:  # a version goes with the memory it is of
+        node = clew.get(node.root)
     if node is None:
         raise NotFoundError(f"No memory {id}. Nothing was forgotten. List them with: clew list", id=id)
     if node.protected and not force:
         raise ProtectedError(
-            f"Memory {id} is protected. Nothing was forgotten. Lift it with: clew protect {id} --off, or forget with --force.", id=id
+            f"Memory {node.id} is protected. Nothing was forgotten. Lift it with: clew protect {node.id} --off, or forget with --force.",
+            id=node.id,
         )
     return node
 

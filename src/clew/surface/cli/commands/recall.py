@@ -6,53 +6,52 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clew.surface.cli.options import argument_or_stdin, filters, weights
+from clew.errors import InputError
+from clew.surface.cli.asking import question
 from clew.surface.cli.session import Session, common
-from clew.surface.cli.values import presets, recipes
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from clew.recall.state import Recall
 
 
 @click.command("recall")
-@click.argument("query")
-@click.option("-k", "k", type=int, metavar="N", help="At most so many hits. [10]")
-@click.option(
-    "--recipe",
-    metavar="NAME",
-    shell_complete=recipes,
-    help="The stages to run: fast, balanced, thorough, agent, staged, lexical or dense. [balanced]",
-)
-@click.option(
-    "--preset", metavar="NAME", shell_complete=presets, help="What counts: semantic, balanced, recent, important or popular. [semantic]"
-)
-@click.option("--weights", metavar="NAME=NUMBER,…", help="Your own: of semantic, recency, importance, access.")
-@filters
-@click.option("--as-of", metavar="DATE", help="What was true then.")
-@click.option("--known-at", metavar="DATE", help="What was believed then.")
-@click.option("--min-similarity", type=float, metavar="COSINE", help="Leave out what is further away.")
-@click.option("--budget-tokens", type=int, metavar="N", help="At most so many tokens in all.")
-@click.option("--seed", type=int, default=0, metavar="N", help="For recipes that draw at random.")
+@question
 @click.option("--explain", is_flag=True, help="Show how each score came about. (--json always does.)")
 @click.option("--no-track", is_flag=True, help="Do not count this as an access.")
+@click.option("--save-trace", metavar="FILE", help="Keep how the answer came about in a new file, for clew replay.")
 @common
-def recall_command(session: Session, query: str, *, explain: bool, no_track: bool, **options: Any) -> int:
+def recall_command(session: Session, *, query: str, asked: dict[str, Any], explain: bool, no_track: bool, save_trace: str | None) -> int:
     """Bring back what answers QUERY, best first.
 
-    The query - is read from stdin. Exits with 1 when nothing was relevant.
+    The query - is read from stdin. Exits with 1 when there is no hit.
 
     \b
       clew recall "why did the deploy fail" --explain
       clew recall "what does Dana prefer" --category preference -k 3 --json
     """  # noqa: D301 - click's own mark for a paragraph that keeps its lines
-    asked = {**options, "weights": weights(options["weights"]), "track": False if no_track else None}
-    question = argument_or_stdin(query)
     from clew.surface import payload  # noqa: PLC0415 - each start pays for what it uses
 
+    file = None if save_trace is None else _new(save_trace)
     with session.clew() as clew:
-        answer = clew.recall(question, **asked)
+        answer = clew.recall(query, **asked, track=False if no_track else None)
+        if file is not None:
+            file.write_text(payload.dumps(clew.trace(answer), indent=2) + "\n", encoding="utf-8")
     session.answer(payload.recall(answer) if session.as_json else {}, lambda: _show(session, answer, explain=explain))
-    return 1 if answer.nothing_relevant else 0
+    return 0 if answer.hits else 1
+
+
+def _new(path: str) -> Path:
+    """Return a file that is not there yet; asked before the question, whose answer must not be lost."""
+    from pathlib import Path  # noqa: PLC0415 - each start pays for what it uses
+
+    file = Path(path).expanduser()
+    if file.exists():
+        raise InputError("save_trace", path, "exists already", "Name another file.")
+    if not file.parent.is_dir():
+        raise InputError("save_trace", path, f"is in no folder: there is no {file.parent}", "Make the folder first.")
+    return file
 
 
 def _show(session: Session, answer: Recall, *, explain: bool) -> None:
@@ -62,4 +61,4 @@ def _show(session: Session, answer: Recall, *, explain: bool) -> None:
     for note in answer.notes:
         session.note(note)
     now = answer.question.where.now
-    show(nothing_page(answer) if answer.nothing_relevant else answer_page(answer, now, explain=explain))
+    show(answer_page(answer, now, explain=explain) if answer.hits else nothing_page(answer))

@@ -7,15 +7,12 @@ from datetime import datetime
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
-from rich.tree import Tree
 
-from clew.recall.state import Hit, Place, Recall
+from clew.recall.state import Recall
 from clew.surface.cli.text import counted
 from clew.surface.cli.views.memories import about, headline
-from clew.surface.cli.views.screen import DIM, KEY, SCORE, safe
-
-MEASURES = {"dense": "cosine", "context": "cosine", "sparse": "BM25", "section": "relevance"}
-MEANING = {"dense": "meaning", "context": "context", "sparse": "words", "section": "section"}
+from clew.surface.cli.views.reasons import MEANING, hit_tree
+from clew.surface.cli.views.screen import DIM, SCORE, safe
 
 
 def answer_page(answer: Recall, now: datetime, *, explain: bool = False) -> Group:
@@ -26,34 +23,8 @@ def answer_page(answer: Recall, now: datetime, *, explain: bool = False) -> Grou
     table.add_column(overflow="fold")
     for rank, hit in enumerate(answer.hits, start=1):
         parts = [] if hit.node is None else [headline(hit.node), about(hit.node, now, importance=False)]
-        table.add_row(str(rank), f"{hit.score:.3f}", Group(*parts, *([reasons(hit)] if explain else [])))
+        table.add_row(str(rank), f"{hit.score:.3f}", Group(*parts, *([hit_tree(hit)] if explain else [])))
     return Group(table, Text(summary(answer), style=DIM))
-
-
-def reasons(hit: Hit) -> Tree:
-    """Return a tree that recomputes the score: components of the score, and channels of the relevance among them."""
-    parts = sorted(
-        ((name, part) for name, part in hit.components.items() if part.weight), key=lambda each: (-each[1].contribution, each[0])
-    )
-    terms = " + ".join(f"{part.contribution:.4f}" for _, part in parts)
-    tree = Tree(Text.assemble("score ", (f"{hit.score:.4f}", SCORE), f" = {terms}"), guide_style=DIM)
-    for name, part in parts:
-        label = Text.assemble((f"{name:<10}", KEY), f" {part.value:.4f} × {part.weight:g} = {part.contribution:.4f}")
-        branch = tree.add(label)
-        if name == "semantic":
-            for channel, place in sorted(hit.channels.items()):
-                branch.add(_channel(channel, place))
-    return tree
-
-
-def _channel(name: str, place: Place) -> Text:
-    where = f"rank {place.rank}" if place.rank is not None else "not proposed"
-    measure = f"{MEASURES.get(name, 'score')} {place.score:.3f}"
-    return Text.assemble(
-        (f"{MEANING.get(name, name):<8}", KEY),
-        f" {place.normalised:.4f} × {place.weight:g} = {place.contribution:.4f}",
-        (f"  {where}, {measure}", DIM),
-    )
 
 
 def summary(answer: Recall) -> str:

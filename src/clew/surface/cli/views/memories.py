@@ -46,8 +46,8 @@ def about(node: Node, now: datetime, *, importance: bool = True) -> Text:
     return Text.assemble((clean(node.id), KEY), (f" {one_line(' · '.join(parts))}", DIM))
 
 
-def memory_page(node: Node, now: datetime) -> Group:
-    """Return everything about one memory."""
+def memory_page(node: Node, now: datetime, *, questions: Sequence[str] = ()) -> Group:
+    """Return everything about one memory, with the questions that were made for it."""
     return Group(
         headline(node, whole=True),
         "",
@@ -67,6 +67,7 @@ def memory_page(node: Node, now: datetime) -> Group:
                 ("tags", ", ".join(node.tags)),
                 ("metadata", ", ".join(f"{key}={value}" for key, value in node.metadata.items())),
                 ("keywords", ", ".join(node.keywords)),
+                ("answers", " ".join(questions)),
                 ("recalled", counted(node.accesses, "time") if node.accesses else "not yet"),
                 ("state", ", ".join(name for name in ("protected", "archived") if getattr(node, name))),
             ]

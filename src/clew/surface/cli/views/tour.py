@@ -68,7 +68,7 @@ def asked(number: int, each: Asked, now: datetime) -> Group:
 
 
 def _answer(answer: Recall, now: datetime, *, explain: bool) -> Group:
-    return nothing_page(answer) if answer.nothing_relevant else answer_page(answer, now, explain=explain)
+    return answer_page(answer, now, explain=explain) if answer.hits else nothing_page(answer)
 
 
 def _compared(answer: Recall, now: datetime) -> Group:

@@ -1,0 +1,304 @@
+"""Learns when to say that nothing is relevant, and measures how often that is right (mission X7).
+
+    python -m benchmarks.calibrate_relevance --data FOLDER [--cache FOLDER]    # ask, fit, write everything
+    python -m benchmarks.calibrate_relevance --refit                           # fit again from the signs that were kept
+
+For each set two kinds of questions are asked: the set's own, which its texts answer, and those of `never_stored/`, which they do
+not. Kept of each question are its signs (`clew.recall.relevant.Evidence`) and its recall@10; no text of any set. Every second
+never-stored question is held out: no weight or threshold is learned from it. Sets without a dev part are judged, never learned from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import yaml
+
+from clew.engine.clew import silent
+from clew.engine.explaining import asked, walked_through
+from clew.evaluate.cache import CachedEmbedder
+from clew.evaluate.data import Dataset
+from clew.evaluate.index import Index, indexed
+from clew.evaluate.plan import Plan, default_cache
+from clew.evaluate.running import dataset_of
+from clew.models import load as load_model
+from clew.ports import EmbedRole
+from clew.recall.relevant import WORDS_ALONE, Evidence, Relevant, telling
+from clew.words import terms
+
+HERE = Path(__file__).parent
+NEVER_STORED = HERE / "never_stored"
+RESULTS = HERE / "results" / "relevance"
+CALIBRATION = HERE.parent / "src" / "clew" / "recall" / "calibration.toml"
+MODEL = "arctic-embed-s"
+SETS = {  # name in the catalogue: its folder and its part
+    "locomo": ("locomo", "dev"),
+    "longmemeval": ("longmemeval_oracle", "dev"),
+    "2wiki": ("2wiki_hipporag", "dev"),
+    "scifact": ("beir_scifact", "dev"),
+    "chroma-chunking": ("chroma_chunking", "dev"),
+    "legalbench-rag": ("legalbench_rag", "test"),
+}
+JUDGED_ONLY = ("legalbench-rag",)  # it has no dev part
+SIGNS = Evidence._fields
+WORD_SIGNS = ("covered", "unknown")
+MOST_QUESTIONS = 200  # of a set's own
+SEED = 7
+K, DEPTH = 10, 40  # keys judged; hits asked for, since several may share a key
+ALLOWED_LOSS, CAUTIOUS_LOSS = 0.01, 0.002  # of recall, in any set learned from; with words alone less is risked
+RIDGE, ROUNDS = 1.0, 30
+
+CAVEAT = (
+    "Weights and thresholds are learned from the other sets, or from the other half. Which signs to weigh was decided with both kinds of "
+    "figures in view, the judged-only set's too: they are a little kinder than a set that nobody looked at would be."
+)
+
+Floats = npt.NDArray[np.float64]
+_CLAIM = re.compile(r"\{([^}]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One question: whether the store answers it, its signs, and how much of its answer was found."""
+
+    answerable: bool
+    held_out: bool
+    evidence: Evidence
+    recall: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A logistic model over some of the signs."""
+
+    signs: tuple[str, ...]
+    weights: tuple[float, ...]
+    bias: float
+    threshold: float = 0.0
+
+    def chances(self, samples: Sequence[Sample]) -> Floats:
+        """Return the probability of each sample."""
+        return chance(matrix(samples, self.signs) @ np.array(self.weights) + self.bias)
+
+
+def never_stored(name: str) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Return the questions about what a set does not hold: space, text, and what occurs nowhere in that space."""
+    spaces: Mapping[str, list[str]] = yaml.safe_load((NEVER_STORED / f"{name}.yaml").read_text(encoding="utf-8"))
+    return [(space, _CLAIM.sub(r"\1", text), tuple(_CLAIM.findall(text))) for space, texts in spaces.items() for text in texts]
+
+
+def broken_claims(name: str, dataset: Dataset) -> list[str]:
+    """Return what is said to occur nowhere and does, and questions that claim nothing; compared as the index reads words."""
+    held: dict[str, list[str]] = {}
+    for passage in dataset.passages:
+        held.setdefault(passage.space, []).append(f" {' '.join(terms(f'{passage.title} {passage.text}'))} ")
+    joined = {space: "\n".join(texts) for space, texts in held.items()}
+    asked_ = never_stored(name)
+    found = [claim for space, _, claims in asked_ for claim in claims if f" {' '.join(terms(claim))} " in joined[space]]
+    return found + [text for _, text, claims in asked_ if not claims]
+
+
+def samples_of(name: str, data: Path, embedder: CachedEmbedder) -> list[Sample]:
+    """Ask a store of the set its own questions and the never-stored ones."""
+    folder, part = SETS[name]
+    dataset, _ = dataset_of(Plan(dataset=name, path=data / folder, part=part), embedder)
+    if broken := broken_claims(name, dataset):
+        raise SystemExit(f"{name}: these are in the set after all: {broken}")
+    level = dataset.levels[0]
+    own = [query for query in dataset.queries if query.relevant.get(level)]
+    random.Random(SEED).shuffle(own)
+    own = own[:MOST_QUESTIONS]
+    foreign = never_stored(name)
+    embedder.embed([*(query.text for query in own), *(text for _, text, _ in foreign)], role=EmbedRole.QUERY)
+    with indexed(dataset, embedder, progress=silent) as index:
+        return [
+            *(Sample(True, False, *_asked(index, query.text, query.space, query.relevant[level])) for query in own),
+            *(Sample(False, bool(number % 2), *_asked(index, text, space, {})) for number, (space, text, _) in enumerate(foreign)),
+        ]
+
+
+def _asked(index: Index, text: str, space: str, relevant: Mapping[str, int]) -> tuple[Evidence, float]:
+    memory = index.structured
+    walk = walked_through(memory, asked(memory, text, {"k": DEPTH, "where": {"space": space}, "recipe": "balanced"}))
+    stage, before = next((leg.stage, leg.before) for leg in walk.legs if isinstance(leg.stage, Relevant))
+    assert isinstance(stage, Relevant)
+    level = index.dataset.levels[0]
+    keys = list(dict.fromkeys(index.nodes[hit.id].keys.get(level, index.nodes[hit.id].id) for hit in walk.answer.hits))[:K]
+    found = len(relevant.keys() & set(keys)) / len(relevant) if relevant else 0.0
+    return stage.evidence(before, telling(text)), found
+
+
+def matrix(samples: Sequence[Sample], signs: Sequence[str]) -> Floats:
+    return np.array([[getattr(sample.evidence, sign) for sign in signs] for sample in samples], dtype=np.float64)
+
+
+def chance(logits: Floats) -> Floats:
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(logits, -60, 60))), dtype=np.float64)
+
+
+def fitted(sets: Mapping[str, Sequence[Sample]], signs: tuple[str, ...], *, loss: float) -> Fit:
+    """Fit by Newton's method with a ridge; every set counts alike, and so do its two kinds of questions."""
+    learned = {name: [sample for sample in samples if not sample.held_out] for name, samples in sets.items()}
+    rows = np.vstack([matrix(samples, signs) for samples in learned.values()])
+    labels = np.array([float(sample.answerable) for samples in learned.values() for sample in samples])
+    shares = np.concatenate([_shares(samples) for samples in learned.values()])
+    middle, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-9
+    inputs = np.column_stack([(rows - middle) / spread, np.ones(len(rows))])
+    ridge = np.diag([RIDGE] * len(signs) + [1e-9])
+    solution = np.zeros(len(signs) + 1)
+    for _ in range(ROUNDS):
+        guess = chance(inputs @ solution)
+        slope = inputs.T @ (shares * (guess - labels)) + ridge @ solution
+        curve = (inputs * (shares * guess * (1 - guess))[:, None]).T @ inputs + ridge
+        solution -= np.linalg.solve(curve, slope)
+    weights = solution[:-1] / spread
+    bias = float(solution[-1] - weights @ middle)
+    plain = Fit(signs, tuple(round(float(weight), 4) for weight in weights), round(bias, 4))
+    return Fit(plain.signs, plain.weights, plain.bias, threshold(plain, learned, loss=loss))
+
+
+def _shares(samples: Sequence[Sample]) -> Floats:
+    answerable = np.array([sample.answerable for sample in samples])
+    shares: Floats = np.where(answerable, 100 / max(1, answerable.sum()), 100 / max(1, (~answerable).sum()))
+    return shares
+
+
+def threshold(fit: Fit, sets: Mapping[str, Sequence[Sample]], *, loss: float) -> float:
+    """Return the highest threshold, in thousandths, at which the sets together lose no more recall than allowed."""
+    steps = [step / 1000 for step in range(1, 500)]
+    chances = {name: fit.chances(samples) for name, samples in sets.items()}
+    fine = [step for step in steps if np.mean([lost(samples, chances[name], step) for name, samples in sets.items()]) <= loss]
+    return max(fine, default=0.0)
+
+
+def lost(samples: Sequence[Sample], chances: Floats, limit: float) -> float:
+    """Return how much recall@10 the gate costs: what was found for questions that it would leave unanswered."""
+    found = [sample.recall * (chance_ < limit) for sample, chance_ in zip(samples, chances, strict=True) if sample.answerable]
+    return float(np.mean(found))
+
+
+def answered(samples: Sequence[Sample], chances: Floats, limit: float, *, held_out: bool) -> float:
+    """Return the share of never-stored questions that get an answer; of all, or of those held out."""
+    judged = [c >= limit for s, c in zip(samples, chances, strict=True) if not s.answerable and (s.held_out or not held_out)]
+    return float(np.mean(judged))
+
+
+def row(fit: Fit, samples: Sequence[Sample], *, held_out: bool) -> dict[str, Any]:
+    chances = fit.chances(samples)
+    own = [sample for sample in samples if sample.answerable]
+    return {
+        "questions": len(own),
+        "never_stored": sum(not s.answerable and (s.held_out or not held_out) for s in samples),
+        "recall@10": round(float(np.mean([sample.recall for sample in own])) * 100, 2),
+        "false_positives_percent": round(answered(samples, chances, fit.threshold, held_out=held_out) * 100, 1),
+        "recall_lost_points": round(lost(samples, chances, fit.threshold) * 100, 2),
+        "threshold": fit.threshold,
+    }
+
+
+def report(sets: Mapping[str, Sequence[Sample]], model_id: str) -> dict[str, Any]:
+    """Fit with each set left out in turn, then on all that have a dev part; write the calibration."""
+    learned = {name: samples for name, samples in sets.items() if name not in JUDGED_ONLY}
+
+    def left_out(signs: tuple[str, ...], loss: float) -> dict[str, Any]:
+        others = {name: {other: learned[other] for other in learned if other != name} for name in sets}
+        return {name: row(fitted(others[name], signs, loss=loss), sets[name], held_out=False) for name in sets}
+
+    made: dict[str, Any] = {}
+    for name, signs, loss in ((model_id, SIGNS, ALLOWED_LOSS), (WORDS_ALONE, WORD_SIGNS, CAUTIOUS_LOSS)):
+        final = fitted(learned, signs, loss=loss)
+        made[name] = {
+            "fit": asdict(final),
+            "left_out": left_out(signs, loss),
+            "held_out": {each: row(final, samples, held_out=True) for each, samples in sets.items()},
+        }
+    return made
+
+
+def mean(rows: Mapping[str, Mapping[str, Any]], column: str) -> float:
+    return round(float(np.mean([each[column] for each in rows.values()])), 2)
+
+
+def table(made: Mapping[str, Any]) -> str:
+    """Return the figures as Markdown."""
+    lines = ["<!-- written by benchmarks/calibrate_relevance.py -->", "# When nothing is relevant", "", CAVEAT, ""]
+    for model, figures in made.items():
+        for view, title in (
+            ("left_out", "each set judged by what the others taught"),
+            ("held_out", "all sets taught, held-out half judged"),
+        ):
+            rows = figures[view]
+            lines += [
+                f"## {model}: {title}",
+                "",
+                "| set | questions | never stored | answered all the same, % | recall@10 | lost, points | threshold |",
+            ]
+            lines += ["|---|---|---|---|---|---|---|"]
+            lines += [
+                f"| {name} | {each['questions']} | {each['never_stored']} | {each['false_positives_percent']} | {each['recall@10']} "
+                f"| {each['recall_lost_points']} | {each['threshold']} |"
+                for name, each in rows.items()
+            ]
+            lines += [f"| mean | | | {mean(rows, 'false_positives_percent')} | | {mean(rows, 'recall_lost_points')} | |", ""]
+    return "\n".join(lines)
+
+
+def toml(made: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the calibration as the package keeps it."""
+    yield "# Written by benchmarks/calibrate_relevance.py: what each sign counts, by embedding model. false_positives and recall_lost"
+    yield "# are the means over sets that were left out of the learning (benchmarks/results/relevance)."
+    for model, figures in made.items():
+        fit, rows = figures["fit"], figures["left_out"]
+        yield f"\n[{json.dumps(model)}]"
+        yield f"bias = {fit['bias']}\nthreshold = {fit['threshold']}"
+        yield f"questions = {sum(each['questions'] + each['never_stored'] for each in rows.values())}"
+        yield f"false_positives = {mean(rows, 'false_positives_percent') / 100:.4f}"
+        yield f"recall_lost = {mean(rows, 'recall_lost_points') / 100:.4f}"
+        yield f"weights = {{ {', '.join(f'{s} = {w}' for s, w in zip(fit['signs'], fit['weights'], strict=True))} }}"
+
+
+def kept(path: Path) -> list[Sample]:
+    return [Sample(a, h, Evidence(*e), r) for a, h, e, r in json.loads(path.read_text(encoding="utf-8"))["samples"]]
+
+
+def keep(path: Path, samples: Sequence[Sample]) -> None:
+    rows = [[s.answerable, s.held_out, [round(float(sign), 6) for sign in s.evidence], round(s.recall, 6)] for s in samples]
+    lines = ",\n".join(json.dumps(each) for each in rows)
+    path.write_text(f'{{"signs": {json.dumps(Evidence._fields)},\n"samples": [\n{lines}\n]}}\n', encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, help="the folder that holds the sets' folders")
+    parser.add_argument("--cache", type=Path, default=default_cache(), help="where vectors are kept")
+    parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS), help="ask only these again")
+    parser.add_argument("--refit", action="store_true", help="ask nothing, fit from the signs that were kept")
+    options = parser.parse_args()
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    embedder = load_model(MODEL)
+    assert embedder is not None
+    if not options.refit:
+        if options.data is None:
+            parser.error("--data is needed, or --refit")
+        cached = CachedEmbedder(embedder, options.cache)
+        for name in options.sets:
+            keep(RESULTS / f"{name}.json", samples_of(name, options.data, cached))
+            print(f"{name} asked", flush=True)
+    made = report({name: kept(RESULTS / f"{name}.json") for name in SETS if (RESULTS / f"{name}.json").exists()}, embedder.id)
+    CALIBRATION.write_text("\n".join(toml(made)) + "\n", encoding="utf-8")
+    (RESULTS / "report.json").write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+    (RESULTS / "report.md").write_text(table(made), encoding="utf-8")
+    print(table(made))
+
+
+if __name__ == "__main__":
+    main()

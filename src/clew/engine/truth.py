@@ -1,0 +1,294 @@
+"""What is true since when, and since when we know it (mission V6): supersede, invalidate, expire, reassert.
+
+A row has one valid interval (`t_valid`, `t_invalid`) and one of belief (`t_created`, `t_expired`). A change of the valid interval
+begins a new belief: the row keeps its id and with it accesses, edges, keys and protection, and what was believed until now stays as
+a version, a row of its own with the same words and vectors whose `root` is the id that the fact keeps. So for every `as_of` and
+`known_at` a filter gives what was believed then about that time, and forgetting the fact forgets its versions.
+
+    remembered in March        A  true from March         believed from March
+    invalidated in June        A  true from March to May  believed from June
+                               V  true from March         believed from March to June
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from clew.engine.versions import SUPERSEDES, head_of, rows_of
+from clew.errors import InputError, NotFoundError
+from clew.ingest.commit import Committer
+from clew.ingest.draft import Draft, OnDuplicate, embedding_text
+from clew.ingest.embedding import Embed
+from clew.ingest.hygiene import cleaned
+from clew.ingest.questions.asking import Ahead, asked
+from clew.ports import Clock, ModelInfo, Questioner, Store
+from clew.settings import Settings
+from clew.times import Moment, iso, parse_time
+from clew.types import Edge, Event, EventKind, Filter, Kind, Node, NodeId, Outcome, OutcomeKind, Stability
+from clew.words import content_hash, folded, terms, words
+
+INHERITED = ("title", "space", "category", "importance", "stability", "tags", "metadata")
+SAME_SUBJECT_LIMIT = 50  # memories looked at for the same subject; one with the same title holds all its words and stands among the first
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Changes what is held true; each change is one transaction at one moment of the clock, read inside it."""
+
+    store: Store
+    embed: Embed
+    model: Callable[[], ModelInfo]
+    settings: Settings
+    clock: Clock
+    new_id: Callable[[datetime], NodeId]
+    draft: Callable[[str, Mapping[str, Any]], Draft]
+    questioner: Questioner | None = None
+
+    # --- changes ---
+
+    def supersede(self, id: NodeId, text: str, *, valid_from: Moment | None, fields: Mapping[str, Any]) -> Outcome:
+        """Put a new fact in the place of one, which ends where the new one begins; a rejected text changes nothing."""
+        old = _existing(self.store, id)
+        inherited = {name: getattr(old, name) for name in INHERITED}
+        offered = self.draft(text, {**inherited, **fields, "valid_from": valid_from})
+        if offered.space != old.space:
+            raise InputError("space", offered.space, f"is not that of {id}, {old.space!r}", "Leave it out: a fact stays in its space.")
+        offered = replace(offered, on_duplicate=OnDuplicate.INSERT)  # alike is what a correction is to what it corrects
+        ahead = self._made_ahead(offered)
+        with self.store.transaction():
+            now = self.clock()
+            commit = self._committer(ahead, now).commit
+            if offered.idempotency_key is not None and self.store.find_key(offered.space, offered.idempotency_key) is not None:
+                return commit([offered])[0]  # a retry: it was done the first time
+            old = self._changeable(id, now)
+            _check_new(old, offered, now)
+            outcome = commit([_placed(offered, old, now)])[0]
+            if outcome.outcome is OutcomeKind.INSERTED and outcome.id is not None:
+                self._succeed(old, outcome.id, now)
+            return outcome
+
+    def remember(self, offered: Draft) -> Outcome:
+        """Commit a draft, and let it supersede by itself the one memory with the same subject and category that goes out of date."""
+        ahead = self._made_ahead(offered)
+        with self.store.transaction():
+            now = self.clock()
+            outcome = self._committer(ahead, now).commit([offered])[0]
+            if outcome.outcome is not OutcomeKind.INSERTED or outcome.id is None:
+                return outcome
+            old = self._same_subject(_existing(self.store, outcome.id), now)
+            if old is None:
+                return outcome
+            self._succeed(old, outcome.id, now)
+            return replace(outcome, notes=(*outcome.notes, f"It supersedes {old.id}, which has the same subject."))
+
+    def invalidate(self, id: NodeId, *, at: Moment | None) -> Node:
+        """Say that a fact stopped being true at a time, or at another than was said before."""
+        ends = None if at is None else parse_time(at, "at")
+        with self.store.transaction():
+            now = self.clock()
+            node = self._changeable(id, now)
+            ends = max(now, node.t_valid) if ends is None else _not_before(ends, node, "at")
+            self._check_next(node, ends)
+            if ends != node.t_invalid:
+                self._revise(node, now, EventKind.INVALIDATE, {"at": iso(ends), **_until(node)}, t_invalid=ends)
+            return _existing(self.store, id)
+
+    def expire(self, id: NodeId) -> Node:
+        """Say that a fact is believed no longer, with all its intervals; it stays for `known_at`."""
+        with self.store.transaction():
+            now = self.clock()
+            node = self._believed(id, now)
+            for row in [node] if node.root else rows_of(self.store, node):
+                if row.t_expired is None:
+                    self.store.update(row.id, t_expired=_after(now, row))
+                    self.store.append([Event(node=row.id, kind=EventKind.EXPIRE, at=now, detail={})])
+            return _existing(self.store, id)
+
+    def reassert(self, id: NodeId, *, valid_from: Moment | None) -> Node:
+        """Say that a fact that had ended, or was believed no longer, is true again from a time on."""
+        begins = None if valid_from is None else parse_time(valid_from, "valid_from")
+        with self.store.transaction():
+            now = self.clock()
+            node = head_of(self.store, _memory(_existing(self.store, id)))
+            _after(now, node)
+            begins = _reopened(node, begins, now)
+            self._keep(node, now)
+            self.store.update(node.id, t_created=now, t_expired=None, t_valid=begins, t_invalid=None)
+            self.store.append([Event(node=node.id, kind=EventKind.UPDATE, at=now, detail={"reasserted": iso(begins)})])
+            return _existing(self.store, node.id)
+
+    # --- what a change is made of ---
+
+    def _succeed(self, old: Node, new: NodeId, now: datetime) -> None:
+        """End the old fact where the new one begins, and connect them; what had ended before stays as it was."""
+        at = _existing(self.store, new).t_valid
+        said = {"by": new, "at": iso(at)}
+        if old.t_invalid is None or at < old.t_invalid:
+            self._revise(old, now, EventKind.SUPERSEDE, {**said, **_until(old)}, t_invalid=at)
+        else:
+            self.store.append([Event(node=old.id, kind=EventKind.SUPERSEDE, at=now, detail=said)])
+        if old.protected:
+            self.store.update(new, protected=True)
+        self.store.append([Event(node=new, kind=EventKind.SUPERSEDE, at=now, detail={"supersedes": old.id, "at": iso(at)})])
+        self.store.link([Edge(source=new, target=old.id, kind=SUPERSEDES, t_created=now)])
+
+    def _revise(self, node: Node, now: datetime, kind: EventKind, detail: Mapping[str, Any], **changes: Any) -> None:
+        """Change a row as known from now on."""
+        version = self._keep(replace(node, t_expired=now), now)
+        self.store.update(node.id, t_created=now, **changes)
+        told = {**detail, "version": version} if version else detail
+        self.store.append([Event(node=node.id, kind=kind, at=now, detail=told)])
+
+    def _keep(self, node: Node, now: datetime) -> NodeId | None:
+        """Keep a row as it is as a version of its fact, vectors and names too; one that was never seen at any time is not worth a row."""
+        if node.t_expired == node.t_created or node.t_invalid == node.t_valid:
+            return None
+        version = replace(node, id=self.new_id(now), root=node.root or node.id, idempotency_key=None, protected=False)
+        vectors = [replace(each, node=version.id) for each in self.store.embeddings([node.id])]
+        told = Event(node=version.id, kind=EventKind.ADD, at=now, detail={"version_of": version.root})
+        self.store.insert([version], vectors, [told])
+        self.store.mention([said._replace(node=version.id) for said in self.store.mentions([node.id]).get(node.id, ())])
+        return version.id
+
+    def _same_subject(self, new: Node, now: datetime) -> Node | None:
+        """Return the one dynamic memory of the same title and category that is true when the new one begins."""
+        if new.stability is not Stability.DYNAMIC or not (subject := _subject(new.title)):
+            return None
+        where = Filter(space=new.space, kinds=(Kind.MEMORY,), categories=(new.category,), as_of=new.t_valid, now=now)
+        found = self.store.sparse(terms(new.title), where, limit=SAME_SUBJECT_LIMIT)
+        nodes = self.store.get([match.id for match in found if match.id != new.id]).values()
+        same = [node for node in nodes if node.stability is Stability.DYNAMIC and _subject(node.title) == subject]
+        # Of several nobody can tell which one it replaces, and what the clock has not come to yet is left alone.
+        return same[0] if len(same) == 1 and same[0].t_created <= now else None
+
+    # --- what may be changed ---
+
+    def _changeable(self, id: NodeId, now: datetime) -> Node:
+        """Return a row whose end may be set: believed, and with nothing in its place."""
+        node = self._believed(id, now)
+        if later := self._successor(node):
+            raise InputError("id", id, f"was superseded by {later}", f"Change {later}, or let this one hold again: clew reassert {id}")
+        return node
+
+    def _believed(self, id: NodeId, now: datetime) -> Node:
+        node = _memory(_existing(self.store, id))
+        if node.t_expired is not None:
+            head = node.root or id
+            way_out = f"Believe it again with: clew reassert {id}" if head == id else f"Change the fact itself: {head}"
+            raise InputError("id", id, f"is believed no longer since {iso(node.t_expired)}", way_out)
+        _after(now, node)
+        return node
+
+    def _successor(self, node: Node) -> NodeId | None:
+        """Return what took a fact's place, unless that is forgotten or disbelieved or the fact was asserted again."""
+        for event in reversed(self.store.events(node.id)):
+            if "reasserted" in event.detail:
+                return None
+            if event.kind is EventKind.SUPERSEDE and "by" in event.detail:
+                later = self.store.get([event.detail["by"]]).get(event.detail["by"])
+                return later.id if later is not None and later.t_expired is None else None
+        return None
+
+    def _check_next(self, node: Node, ends: datetime) -> None:
+        """Refuse to let one interval of a fact run into its next."""
+        later = [row.t_valid for row in rows_of(self.store, node) if row.t_expired is None and row.t_valid > node.t_valid]
+        if later and ends > min(later):
+            raise InputError("at", iso(ends), f"is after {iso(min(later))}, from when it is true again", "Give an earlier time.")
+
+    # --- the new text ---
+
+    def _made_ahead(self, offered: Draft) -> tuple[Embed, Questioner | None]:
+        """Make questions and embed before the write lock is taken: nobody waits while a model thinks."""
+        text = cleaned(offered.text, limits=self.settings.memory)
+        if not isinstance(text, str):
+            return self.embed, None  # it will be rejected
+        clean = replace(offered, text=text)
+        questions = asked([clean], self.questioner, self.settings.questions)
+        wanted = list(dict.fromkeys([embedding_text(clean), *(each for made in questions.values() for each in made.texts)]))
+        made = self.embed(wanted)
+        return (lambda texts: made if list(texts) == wanted else self.embed(texts)), Ahead(questions, self.questioner)
+
+    def _committer(self, ahead: tuple[Embed, Questioner | None], now: datetime) -> Committer:
+        """Return a committer whose clock stands still: what begins and what ends by one change do so at one moment."""
+        embed, questioner = ahead
+        return Committer(
+            self.store,
+            embed=embed,
+            model=self.model,
+            settings=self.settings,
+            clock=lambda: now,
+            new_id=self.new_id,
+            questioner=questioner,
+        )
+
+
+def _existing(store: Store, id: NodeId) -> Node:
+    node = store.get([id]).get(id)
+    if node is None:
+        raise NotFoundError(f"No memory {id}. List them with: clew list", id=id)
+    return node
+
+
+def _memory(node: Node) -> Node:
+    if node.kind is not Kind.MEMORY:
+        raise InputError("id", node.id, f"is a {node.kind} of an imported file", "Import the changed file: its earlier state expires.")
+    return node
+
+
+def _after(now: datetime, node: Node) -> datetime:
+    """Return now, unless the clock has gone back behind what it wrote: belief has an order."""
+    last = max(node.t_created, node.t_expired or node.t_created)
+    if now < last:
+        raise InputError("clock", iso(now), f"is before {iso(last)}, when {node.id} was changed last", "Set the clock right, or wait.")
+    return now
+
+
+def _not_before(at: datetime, node: Node, field: str) -> datetime:
+    if at < node.t_valid:
+        problem = f"is before {iso(node.t_valid)}, when {node.id} became true"
+        raise InputError(field, iso(at), problem, f"Give a later time; what never was true: clew expire {node.id}")
+    return at
+
+
+def _check_new(old: Node, offered: Draft, now: datetime) -> None:
+    if content_hash(offered.text) == old.content_hash:
+        raise InputError("text", offered.text, f"is what {old.id} says already", "To change when it is true: invalidate, reassert.")
+    begins = _placed(offered, old, now).valid_from or now
+    _not_before(begins, old, "valid_from")
+    if offered.valid_to is not None and offered.valid_to <= begins:
+        raise InputError("valid_to", iso(offered.valid_to), f"must be after {iso(begins)}, when it begins", "Give a later time.")
+
+
+def _placed(offered: Draft, old: Node, now: datetime) -> Draft:
+    """Return the draft with its beginning: now, or with what it replaces if that is still to come."""
+    return offered if offered.valid_from is not None else replace(offered, valid_from=max(now, old.t_valid))
+
+
+def _reopened(node: Node, begins: datetime | None, now: datetime) -> datetime:
+    """Return when a fact begins to be true again, which is not before it ended."""
+    if node.t_expired is not None:
+        return begins or now
+    if node.t_invalid is None:
+        raise InputError("id", node.id, "is true without end already", f"End it first: clew invalidate {node.id} --at TIME")
+    chosen = begins or max(now, node.t_invalid)
+    if chosen < node.t_invalid:
+        problem = f"is before {iso(node.t_invalid)}, until when {node.id} is true already"
+        raise InputError("valid_from", iso(chosen), problem, f"Give a later time, or move the end: clew invalidate {node.id} --at TIME")
+    return chosen
+
+
+def _until(node: Node) -> dict[str, Any]:
+    """Return when a row was held to end before this change, if at all."""
+    return {} if node.t_invalid is None else {"was": iso(node.t_invalid)}
+
+
+def _subject(title: str) -> Sequence[str]:
+    """Return the words of a title, however they are written.
+
+    >>> _subject("Redis  TTL") == _subject("redis-ttl"), _subject(" … ")
+    (True, [])
+    """
+    return [folded(word) for word in words(title)]

@@ -1,0 +1,1 @@
+"""What is connected, and how far does a signal carry?"""

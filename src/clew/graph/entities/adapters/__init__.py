@@ -1,0 +1,1 @@
+"""One file for each library that can find names for us, imported only when it is used."""

@@ -1,0 +1,70 @@
+"""One key for all the ways to write a name."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from clew.graph.entities.lexicon import ORG_ENDS, TITLES
+from clew.words import folded
+
+MOST_HEADED = 8  # words of a title that may be called by what is before its comma: a longer one is a sentence
+MAX_KEY = 120  # characters: a longer name is a blob, and its start identifies it well enough
+_ARTICLES = frozenset(("the", "a", "an"))
+_PARENTHESIS = re.compile(r"\s*\([^()]*\)\s*$")
+_POSSESSIVE = re.compile(r"['’]s?(?=\s|$)")
+_APOSTROPHES = re.compile(r"['’‘`]")
+_PUNCTUATION = re.compile(r"[^\w+#@/]+")  # C++, C#, @handle and a/path keep what tells them apart
+_MARKED = re.compile(r"[^a-z0-9 ]")
+
+
+@lru_cache(maxsize=1 << 16)
+def entity_key(name: str) -> str:
+    """Return what joins the ways to write a name: no case, accents, possessive, article, punctuation, closing parenthesis.
+
+    >>> entity_key("The Beatles'"), entity_key("José Müller’s"), entity_key("Titanic (1997 film)"), entity_key("C++")
+    ('beatles', 'jose muller', 'titanic', 'c++')
+    >>> entity_key("U.S.A."), entity_key("The The"), entity_key("#launch"), entity_key("src/a.py")
+    ('usa', 'the', '#launch', 'src/a py')
+    """
+    return _spelled(_PARENTHESIS.sub("", name[: 2 * MAX_KEY]) or name)
+
+
+def title_keys(title: str) -> tuple[str, ...]:
+    """Return the key of a title and its further ones: with the parenthesis, and without what follows a comma.
+
+    Also without a person's title ("Princess Yolanda of Savoy"). One word of a longer title ("Lambert, Margrave of Tuscany")
+    names too many to be a key.
+
+    >>> title_keys("Titanic (1997 film)"), title_keys("Boso, Duke"), title_keys("Anna Maria Sforza, Duchess")
+    (('titanic', 'titanic 1997 film'), ('boso duke',), ('anna maria sforza duchess', 'anna maria sforza'))
+    """
+    whole = entity_key(title)
+    head = entity_key(title.partition(",")[0]) if whole.count(" ") < MOST_HEADED else ""
+    shorter = [key for key in (head, _untitled(whole)) if " " in key]
+    return tuple(dict.fromkeys(key for key in (whole, _spelled(title), *shorter) if key))
+
+
+def _untitled(key: str) -> str:
+    first, _, rest = key.partition(" ")
+    named = first in TITLES and not rest.startswith("of ") and rest.rpartition(" ")[2] not in ORG_ENDS
+    return rest if named else key
+
+
+def _spelled(name: str) -> str:
+    plain = name.casefold()
+    if _MARKED.search(plain):
+        plain = folded(_POSSESSIVE.sub("", plain))
+        plain = _PUNCTUATION.sub(" ", _joined_initials(_APOSTROPHES.sub("", plain)))
+    parts = plain.split()
+    while len(parts) > 1 and parts[0] in _ARTICLES:
+        parts = parts[1:]
+    return " ".join(parts)[:MAX_KEY].strip()
+
+
+_INITIALS = re.compile(r"(?<![\w.])(?:[^\W\d_]\.)+[^\W\d_](?!\w)\.?")
+
+
+def _joined_initials(plain: str) -> str:
+    """Write "u.s.a." as one word; a lone initial stays by itself."""
+    return _INITIALS.sub(lambda found: found[0].replace(".", ""), plain) if "." in plain else plain

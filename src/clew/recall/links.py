@@ -1,0 +1,112 @@
+"""Which nodes does a node lead to? Names and stored edges as links, with hubs damped (V9, V16).
+
+NAMES      the text names what the other node is about
+NAMED_BY   the other node names what this one is about
+SHARES     both name the same thing, and neither is about it
+and the edges of the store under their own kinds, walkable both ways.
+
+What a text names is looked up when the walk arrives there and not when it was written: a name that gets a node of its
+own only later leads there all the same, and nothing is to be kept right when nodes change.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from clew.graph.phrases import phrases, spotted
+from clew.graph.walk import Link
+from clew.ports import Store
+from clew.types import Edge, Filter, Mention, Named, Node, NodeId
+
+NAMES, NAMED_BY, SHARES = "NAMES", "NAMED_BY", "SHARES"
+
+
+def damped(count: int, *, power: float) -> float:
+    """Return what is left of a link through something that `count` nodes name: (1 + ln count)^−power, and 1 for the first.
+
+    >>> damped(1, power=0.5), round(damped(100, power=0.5), 3), damped(100, power=0)
+    (1.0, 0.422, 1.0)
+    """
+    return float((1 + math.log(max(1, count))) ** -power)
+
+
+@dataclass(frozen=True, slots=True)
+class LinksFrom:
+    """Finds the links of several nodes at once, to nodes that the question may see."""
+
+    where: Filter
+    weights: Mapping[str, float]
+    """How much a kind of link passes on; a kind that is not here passes nothing."""
+    hub_power: float
+    crowd_power: float
+    """How strongly a name that two texts share is damped in a text that names many."""
+    most: int
+    """Of how many nodes behind one name the links are followed; behind more of them the name is no way."""
+    asked: frozenset[str] = frozenset()
+    """What the question itself names: everything that shares such a name is found by it already."""
+    store: Store = field(repr=False, compare=False, kw_only=True)
+
+    def __call__(self, ids: Sequence[NodeId]) -> dict[NodeId, list[Link]]:
+        """Return the links of each node, strongest first."""
+        found: dict[NodeId, list[Link]] = {id: [] for id in ids}
+        for link in (*self._by_names(ids), *self._by_edges(ids)):
+            if link.weight > 0 and link.target != link.source:
+                found[link.source].append(link)
+        return {id: sorted(links, key=lambda link: (-link.weight, link.target, link.kind)) for id, links in found.items()}
+
+    def _by_names(self, ids: Sequence[NodeId]) -> Iterator[Link]:
+        if not any(self.weights.get(kind) for kind in (NAMES, NAMED_BY, SHARES)):
+            return
+        nodes, mentions = self.store.get(ids), self.store.mentions(ids)
+        runs = {id: phrases(node.text) for id, node in nodes.items()}
+        keys = dict.fromkeys(phrase.key for each in runs.values() for phrase in each)
+        keys |= dict.fromkeys(mention.key for each in mentions.values() for mention in each)
+        known = self.store.named(list(keys), self.where, limit=self.most + 1, parts=False)
+        subjects = {key for key, named in known.items() if named.subjects}
+        for id, node in nodes.items():
+            yield from self._of(node, spotted(runs[id], subjects), mentions.get(id, ()), known)
+
+    def _of(self, node: Node, names: Sequence[str], mentions: Sequence[Mention], known: Mapping[str, Named]) -> Iterator[Link]:
+        about = {mention.key for mention in mentions if mention.subject}
+        for key in names:
+            if key not in about:
+                yield from self._to(node.id, NAMES, known[key], known[key].subjects)
+        for key in sorted(about & known.keys()):
+            yield from self._to(node.id, NAMED_BY, known[key], known[key].holders)
+        others = {mention.key for mention in mentions if not mention.subject and mention.key in known} - about - self.asked
+        shared = [key for key in sorted(others) if not known[key].subjects]
+        for key in shared:  # a text that names many tells less of each
+            yield from self._to(node.id, SHARES, known[key], known[key].holders, part=len(shared) ** -self.crowd_power)
+
+    def _to(self, source: NodeId, kind: str, named: Named, targets: Sequence[NodeId], *, part: float = 1.0) -> Iterator[Link]:
+        others = [target for target in targets if target != source]
+        if not others or len(targets) > self.most:
+            return
+        # Of several subjects with one name only one is meant; of those that name it, each is as good as another.
+        meant = len(others) ** -0.5 if kind == NAMES else 1.0
+        weight = self.weights.get(kind, 0.0) * damped(named.nodes, power=self.hub_power) * meant * part
+        for target in others:
+            yield Link(source, target, kind, weight, named.name)
+
+    def _by_edges(self, ids: Sequence[NodeId]) -> Iterator[Link]:
+        kinds = {kind for kind, weight in self.weights.items() if weight > 0} - {NAMES, NAMED_BY, SHARES}
+        if not kinds:
+            return
+        edges = [edge for edge in self.store.edges(ids) if edge.kind in kinds]
+        if not edges:
+            return
+        asked = set(ids)
+        seen = self.store.visible(list({id for edge in edges for id in (edge.source, edge.target)}), self.where)
+        ways = [(edge, *ends) for edge in edges for ends in ((edge.source, edge.target), (edge.target, edge.source))]
+        usable = [(edge, source, target) for edge, source, target in ways if source in asked and target in seen]
+        degrees: dict[tuple[NodeId, str], int] = {}
+        for edge, source, _ in usable:
+            degrees[source, edge.kind] = degrees.get((source, edge.kind), 0) + 1
+        for edge, source, target in usable:
+            yield Link(source, target, edge.kind, self._passing(edge, degrees[source, edge.kind]), edge.evidence)
+
+    def _passing(self, edge: Edge, degree: int) -> float:
+        strength = max(0.0, min(1.0, edge.weight)) * max(0.0, min(1.0, edge.confidence))
+        return self.weights[edge.kind] * strength * damped(degree, power=self.hub_power)

@@ -1,0 +1,72 @@
+"""Which condition of a filter shuts a node out? Each is put to it alone, by the definition that the stores share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import Any, NamedTuple, TypeAlias
+
+from clew.times import iso
+from clew.types import Filter, Node
+
+Passes: TypeAlias = Callable[[Node, Filter], bool]
+"""Tells whether a filter lets a node through."""
+
+# What a filter asks of every node unless it is told otherwise, and the field that decides it.
+STANDING = {"known_at": "t_expired", "as_of": "t_invalid", "archived": "archived"}
+NAMES = {"kinds": "kind", "categories": "category", "tags": "tag"}
+
+
+class Exclusion(NamedTuple):
+    """The condition that a node does not meet: what it has, and what was asked."""
+
+    reason: str
+    value: Any
+    threshold: Any
+
+
+def excluded(node: Node, where: Filter, passes: Passes) -> Exclusion | None:
+    """Return the first condition, in the order of the filter's fields, that shuts a node out; None if it may be seen."""
+    if passes(node, where):
+        return None
+    asked = (each.name for each in fields(where) if each.name not in ("space", "now"))
+    condition = next((name for name in asked if not _alone(node, where, name, passes)), None)
+    return Exclusion("filter", None, None) if condition is None else _named(node, where, condition)
+
+
+def _alone(node: Node, where: Filter, name: str, passes: Passes) -> bool:
+    """Tell whether a node would pass if this were all that is asked."""
+    otherwise: dict[str, Any] = {"t_expired": None, "t_invalid": None, "archived": False}
+    otherwise.pop(STANDING.get(name, ""), None)
+    return passes(replace(node, **otherwise), Filter(space=node.space, now=where.now, **{name: getattr(where, name)}))
+
+
+def _named(node: Node, where: Filter, condition: str) -> Exclusion:
+    asked = getattr(where, condition)
+    reason = NAMES.get(condition, condition)
+    if condition in ("as_of", "known_at") and asked is None:
+        ended = node.t_invalid if condition == "as_of" else node.t_expired
+        return Exclusion("invalid" if condition == "as_of" else "expired", _plain(ended), _plain(where.now))
+    return Exclusion(reason, _plain(_held(node, where, condition)), _plain(asked))
+
+
+def _held(node: Node, where: Filter, condition: str) -> Any:
+    """Return what the node has of that which a condition asks for."""
+    if condition == "as_of":
+        return node.t_valid if where.as_of is not None and node.t_valid > where.as_of else node.t_invalid
+    if condition == "known_at":
+        return node.t_created if where.known_at is not None and node.t_created > where.known_at else node.t_expired
+    if condition == "metadata":
+        return {key: node.metadata[key] for key in where.metadata if key in node.metadata}
+    sources = {"kinds": "kind", "categories": "category", "tags": "tags", "since": "t_valid", "until": "t_valid", "within": "parent"}
+    return getattr(node, sources.get(condition, condition), None)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON knows it."""
+    if isinstance(value, datetime):
+        return iso(value)
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    return dict(value) if isinstance(value, Mapping) else str(value) if isinstance(value, str) else value

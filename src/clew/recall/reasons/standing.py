@@ -1,0 +1,57 @@
+"""How far was a node from being proposed? Its own score in each channel, beside the last one that was taken."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clew.ports import Store
+from clew.recall.state import CONTEXT, DENSE, SPARSE, Recall
+from clew.types import Node, NodeId, Ranking, Role, Vectors
+from clew.words import terms
+
+LOOKED_THROUGH = 10_000  # of a channel's ranking to find a node's rank in it; further down the number means nothing
+ROLES = {DENSE: Role.CONTENT, CONTEXT: Role.CONTEXT}
+
+
+class Standing(NamedTuple):
+    """What a channel that did not propose a node makes of it."""
+
+    score: float | None
+    """None: it has none there, being without a vector or a shared word, or far behind."""
+    threshold: float
+    """What it would have needed."""
+    rank: int | None
+    cut: int
+    """How many the channel proposed."""
+    shared: tuple[str, ...] = ()
+    """The terms that it has in common with the question, where words are compared."""
+
+
+def standings(store: Store, node: Node, recall: Recall) -> dict[str, Standing]:
+    """Return the node's standing in every channel that looked for candidates; those of a kind not known here are left out."""
+    found = {}
+    for name, ranking in sorted(recall.channels.items()):
+        if name == SPARSE:
+            found[name] = _by_words(store, node, recall, ranking)
+        elif name in ROLES and recall.vector is not None:
+            found[name] = _by_meaning(store, node, recall, recall.vector, name)
+    return found
+
+
+def _by_words(store: Store, node: Node, recall: Recall, ranking: Ranking) -> Standing:
+    held = set(terms(f"{node.title}\n{node.text}\n{node.context}"))
+    shared = tuple(term for term in recall.terms if term in held)
+    everyone = store.sparse(recall.terms, recall.question.where, limit=LOOKED_THROUGH) if shared else ()
+    rank, score = _place(node.id, everyone)
+    return Standing(score, recall.lows.get(SPARSE, 0.0), rank, len(ranking), shared)
+
+
+def _by_meaning(store: Store, node: Node, recall: Recall, vector: Vectors, name: str) -> Standing:
+    role = ROLES[name]
+    cosine = store.cosines(vector, [node.id], role=role).get(node.id)
+    everyone = store.dense(vector, recall.question.where, limit=LOOKED_THROUGH, role=role) if cosine is not None else ()
+    return Standing(cosine, recall.lows.get(name, 0.0), _place(node.id, everyone)[0], len(recall.channels[name]))
+
+
+def _place(id: NodeId, everyone: Ranking) -> tuple[int | None, float | None]:
+    return next(((rank, match.score) for rank, match in enumerate(everyone, start=1) if match.id == id), (None, None))

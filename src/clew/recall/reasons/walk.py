@@ -1,0 +1,83 @@
+"""A recall run stage by stage, with what each stage was given and what it left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from clew.recall.pack import Pack
+from clew.recall.recipes import Recipe
+from clew.recall.relevant import Relevant
+from clew.recall.state import Hit, Recall, Rejection, Stage
+from clew.types import NodeId
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One stage's part of the way."""
+
+    stage: Stage
+    before: Recall
+    after: Recall
+
+    @property
+    def name(self) -> str:
+        """The stage's name, as in the statistics of an answer."""
+        return type(self.stage).__name__.lower()
+
+    def refusal(self, id: NodeId) -> Rejection | None:
+        """Return why this stage turned a candidate away, or None if it did not."""
+        fresh = self.after.rejected[len(self.before.rejected) :]  # stages only ever add to them
+        return next((rejection for rejection in fresh if rejection.id == id), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """All the legs of a recall."""
+
+    legs: tuple[Leg, ...]
+
+    @property
+    def answer(self) -> Recall:
+        """What the last stage left."""
+        return self.legs[-1].after
+
+    @property
+    def ranking(self) -> Sequence[Hit]:
+        """Everything that was scored, best first: what the answer was packed from, or would have been had it been relevant."""
+        for leg in self.legs:
+            if isinstance(leg.stage, Pack) or (isinstance(leg.stage, Relevant) and not leg.after.hits):
+                return leg.before.hits
+        return self.answer.hits
+
+    def seen(self, id: NodeId) -> int:
+        """Return how many legs a node came along: among the channels' candidates at first, among the hits once there are some."""
+        last, fused = 0, False
+        for number, leg in enumerate(self.legs, start=1):
+            fused = fused or bool(leg.after.hits)
+            if rank_of(id, leg.after.hits) is not None if fused else _proposed(id, leg.after):
+                last = number
+        return last
+
+
+def walked(recipe: Recipe, recall: Recall) -> Walk:
+    """Run a recipe one stage at a time, by its own loop, and keep every state on the way."""
+    legs = []
+    for stage in recipe.stages:
+        after = replace(recipe, stages=(stage,)).run(recall)
+        legs.append(Leg(stage, recall, after))
+        recall = after
+    return Walk(tuple(legs))
+
+
+def _proposed(id: NodeId, recall: Recall) -> bool:
+    return any(match.id == id for ranking in recall.channels.values() for match in ranking)
+
+
+def rank_of(id: NodeId, hits: Sequence[Hit]) -> int | None:
+    """Return the place of a node among hits, counted from 1, or None.
+
+    >>> rank_of("b", (Hit("a", 0.9, {}), Hit("b", 0.8, {}))), rank_of("c", ())
+    (2, None)
+    """
+    return next((rank for rank, hit in enumerate(hits, start=1) if hit.id == id), None)

@@ -1,0 +1,140 @@
+"""A time in the question: the latest first where it is asked for, and nothing where no time is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clew
+from clew.recall.chronology import Chronology
+from clew.recall.score import total
+from clew.recall.state import Component, Hit, Question, Recall
+from clew.recall.when import TimeSpan, When
+from clew.settings import Weights
+from clew.store.memory import MemoryStore
+from clew.testing import NOW, FixedClock, where
+from clew.types import Signals
+
+DEPLOYS = {
+    "2026-01-10": "The deploy of the harbour server failed because the disk was full",
+    "2026-02-10": "The deploy of the harbour server failed because the queue was full",
+    "2026-02-20": "The deploy of the harbour server went well",
+    "2026-02-25": "Dana takes her tea with milk and without sugar",
+}
+
+
+def opened(**recall: object) -> clew.Clew:
+    memory = clew.open(":memory:", model={"embedder": "hashing"}, clock=FixedClock(), recall=recall)
+    for date, text in DEPLOYS.items():
+        memory.remember(text, valid_from=date, near=False)
+    return memory
+
+
+@pytest.fixture
+def memory() -> Iterator[clew.Clew]:
+    with opened() as memory:
+        yield memory
+
+
+def dates(answer: Recall) -> list[str]:
+    return [str(hit.node.t_valid.date()) for hit in answer.hits if hit.node]
+
+
+def asked(memory: clew.Clew, question: str) -> Recall:
+    return memory.recall(question, track=False)
+
+
+def test_the_latest_comes_first_where_it_is_asked_for(memory: clew.Clew) -> None:
+    for question in ("latest deploy of the harbour server", "what was the most recent deploy of the harbour server"):
+        assert dates(asked(memory, question)) == ["2026-02-20", "2026-02-10", "2026-01-10"], question
+
+
+def test_the_earliest_comes_first_where_it_is_asked_for(memory: clew.Clew) -> None:
+    assert dates(asked(memory, "earliest deploy of the harbour server")) == ["2026-01-10", "2026-02-10", "2026-02-20"]
+
+
+def test_the_latest_of_a_month_is_none_of_another(memory: clew.Clew) -> None:
+    assert dates(asked(memory, "latest deploy of the harbour server in January 2026"))[0] == "2026-01-10"
+
+
+def test_a_question_without_a_time_is_answered_as_without_the_stage(memory: clew.Clew) -> None:
+    with opened(latest=False, period_weight=0) as without:
+        for question in ("deploy of the harbour server", "why did the deploy fail"):
+            found = [asked(each, question).hits for each in (memory, without)]
+            assert [(hit.text, hit.score) for hit in found[0]] == [(hit.text, hit.score) for hit in found[1]]
+            assert all("time" not in hit.components for hit in found[0])
+
+
+def test_the_order_is_a_component_that_is_shown_and_adds_up(memory: clew.Clew) -> None:
+    answer = asked(memory, "latest deploy of the harbour server")
+    assert answer.trace["time"]["latest"] is True
+    assert "time" in answer.hits[0].explanation
+    assert answer.hits[0].components["time"].value == 1.0
+    for hit in answer.hits:
+        assert hit.score == total(hit.components)
+
+
+def test_what_is_hardly_relevant_is_not_lifted_for_being_new() -> None:
+    with opened(latest_share=0.9) as memory:
+        memory.remember("The harbour has a new café", valid_from="2026-02-28")
+        found = dates(asked(memory, "latest deploy of the harbour server that failed"))
+        assert found[0] != "2026-02-28"
+        assert asked(memory, "latest deploy of the harbour server that failed").hits[-1].components["time"].value == 0.0
+
+
+def test_it_can_be_turned_off() -> None:
+    with opened(latest=False, period_weight=0) as memory:
+        assert all("time" not in hit.components for hit in asked(memory, "latest deploy of the harbour server").hits)
+        assert Chronology not in map(type, memory.recipe("balanced").stages)
+
+
+def test_a_period_lifts_what_lies_in_it_by_the_weight_that_is_set() -> None:
+    question = "deploy of the harbour server in January 2026"
+    with opened(period_weight=0) as memory:
+        assert all("period" not in hit.components for hit in asked(memory, question).hits)
+    with opened(period_weight=0.5) as memory:
+        hits = asked(memory, question).hits
+        assert [hit.components["period"] for hit in hits] == [Component(1.0, 0.5), Component(0.0, 0.5), Component(0.0, 0.5)]
+        assert [hit.score for hit in hits] == [total(hit.components) for hit in hits]
+
+
+HITS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.integers(-5, 0)), min_size=1, max_size=12)
+WISHES = (When(rest="", latest=True), When(rest="", earliest=True))
+SINCE = NOW - timedelta(days=2)
+LATELY = TimeSpan(SINCE, None, "since then", 0, 1, "since")
+
+
+@given(HITS, st.sampled_from(WISHES), st.booleans(), st.floats(0, 1), st.sampled_from((0.0, 0.3)))
+def test_the_relevant_ones_are_in_the_order_of_time_and_before_all_others(
+    given_hits: list[tuple[float, float, int]], wish: When, spanned: bool, share: float, period_weight: float
+) -> None:
+    when = When(rest="", latest=wish.latest, earliest=wish.earliest, spans=(LATELY,) if spanned else ())
+    stage = Chronology(order=True, share=share, period_weight=period_weight, store=MemoryStore())
+    signals = {f"n{place:02}": Signals(NOW + timedelta(days=days), 0.5, 0) for place, (_, _, days) in enumerate(given_hits)}
+    hits = []
+    for id, (relevance, recency, _) in zip(signals, given_hits, strict=True):
+        components = {"semantic": Component(relevance, 0.8), "recency": Component(recency, 0.2)}
+        hits.append(Hit(id, total(components), {}, components))
+    question = Question(text="q", k=9, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
+    answer = stage(Recall(question=question, when=when, hits=tuple(hits), signals=signals))
+    best = max(relevance for relevance, _, _ in given_hits)
+    ahead = [hit.components["semantic"].value >= share * best and (not spanned or signals[hit.id].t_valid >= SINCE) for hit in answer.hits]
+    assert ahead == sorted(ahead, reverse=True)
+    times = [signals[hit.id].t_valid for hit, first in zip(answer.hits, ahead, strict=True) if first]
+    assert times == sorted(times, reverse=wish.latest)
+    assert sorted(hit.id for hit in answer.hits) == sorted(signals)
+    for hit in answer.hits:
+        assert hit.score == total(hit.components)
+
+
+def test_a_question_that_asks_for_both_ends_keeps_its_order() -> None:
+    stage = Chronology(order=True, share=0.5, period_weight=0.0, store=MemoryStore())
+    question = Question(text="q", k=9, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
+    recall = Recall(
+        question=question, when=When(rest="", latest=True, earliest=True), hits=(Hit("a", 1.0, {}, {"semantic": Component(1, 1)}),)
+    )
+    assert stage(recall) is recall
