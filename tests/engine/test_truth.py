@@ -253,7 +253,6 @@ def test_a_failure_half_way_leaves_everything_as_it_was(memory: clew.Clew, paris
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda memory, id: memory.supersede(id, BERLIN, valid_from="2019-01-01"), "valid_from: is before 2020-01-01T00:00:00Z"),
         (lambda memory, id: memory.supersede(id, BERLIN, valid_to="2019-01-01"), "valid_to: must be after"),
         (lambda memory, id: memory.supersede(id, PARIS), "text: is what"),
         (lambda memory, id: memory.supersede(id, BERLIN, space="other"), "space: is not that of"),
@@ -367,3 +366,10 @@ def test_by_itself_nothing_is_superseded_where_two_have_the_subject(open_clew: O
     memory = open_clew(memory={"auto_supersede": True})
     memory.remember("The staging database listens on port 7000", **DYNAMIC)
     assert len(memory.recent()) == 3
+
+
+def test_what_begins_after_its_successor_was_never_true_as_is_known_now(memory: clew.Clew, paris: str) -> None:
+    outcome = memory.supersede(paris, BERLIN, valid_from="2019-01-01")
+    assert [node.id for node in memory.recent(as_of="2019-06-01")] == [outcome.id]
+    assert [node.id for node in memory.recent(as_of="2021-06-01")] == [outcome.id]
+    assert PARIS in [node.text for node in memory.versions(paris)]

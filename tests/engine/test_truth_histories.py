@@ -93,13 +93,16 @@ class World:
     def supersede(self, fact: Fact, at: datetime) -> None:
         text = self.text()
         old = fact.latest()
-        if not self.allowed(self.open(fact) and old.begins <= at, lambda: self.memory.supersede(fact.id, text, valid_from=at)):
+        earlier = any(belief.begins < old.begins and belief.begins != belief.ends for belief in fact.believed())
+        expected = self.open(fact) and (old.begins <= at or not earlier)
+        if not self.allowed(expected, lambda: self.memory.supersede(fact.id, text, valid_from=at)):
             return
         (new,) = [node for node in self.memory.versions(fact.id) if node.text == text]
         self.facts.append(Fact(new.id, [Belief(text, at, None, self.clock())]))
         fact.successor = self.facts[-1]
-        if old.ends is None or at < old.ends:
-            self.revise(fact, old, at)
+        ends = max(at, old.begins)  # what begins after its successor was never true, as is known now
+        if old.ends is None or ends < old.ends:
+            self.revise(fact, old, ends)
 
     def invalidate(self, fact: Fact, at: datetime) -> None:
         old = fact.latest()

@@ -64,7 +64,7 @@ class Truth:
             if offered.idempotency_key is not None and self.store.find_key(offered.space, offered.idempotency_key) is not None:
                 return commit([offered])[0]  # a retry: it was done the first time
             old = self._changeable(id, now)
-            _check_new(old, offered, now)
+            self._check_new(old, offered, now)
             outcome = commit([_placed(offered, old, now)])[0]
             if outcome.outcome is OutcomeKind.INSERTED and outcome.id is not None:
                 self._succeed(old, outcome.id, now)
@@ -123,11 +123,15 @@ class Truth:
     # --- what a change is made of ---
 
     def _succeed(self, old: Node, new: NodeId, now: datetime) -> None:
-        """End the old fact where the new one begins, and connect them; what had ended before stays as it was."""
+        """End the old fact where the new one begins, and connect them; what had ended before stays as it was.
+
+        One that begins even later was never true, as is known now: it ends where it begins.
+        """
         at = _existing(self.store, new).t_valid
+        ends = max(at, old.t_valid)
         said = {"by": new, "at": iso(at)}
-        if old.t_invalid is None or at < old.t_invalid:
-            self._revise(old, now, EventKind.SUPERSEDE, {**said, **_until(old)}, t_invalid=at)
+        if old.t_invalid is None or ends < old.t_invalid:
+            self._revise(old, now, EventKind.SUPERSEDE, {**said, **_until(old)}, t_invalid=ends)
         else:
             self.store.append([Event(node=old.id, kind=EventKind.SUPERSEDE, at=now, detail=said)])
         if old.protected:
@@ -192,6 +196,15 @@ class Truth:
                 return later.id if later is not None and later.t_expired is None else None
         return None
 
+    def _check_new(self, old: Node, offered: Draft, now: datetime) -> None:
+        if content_hash(offered.text) == old.content_hash:
+            raise InputError("text", offered.text, f"is what {old.id} says already", "To change when it is true: invalidate, reassert.")
+        begins = _placed(offered, old, now).valid_from or now
+        if any(row.t_expired is None and row.t_valid < old.t_valid for row in rows_of(self.store, old)):
+            _not_before(begins, old, "valid_from")  # it was true in an earlier interval too, which the new fact would run through
+        if offered.valid_to is not None and offered.valid_to <= begins:
+            raise InputError("valid_to", iso(offered.valid_to), f"must be after {iso(begins)}, when it begins", "Give a later time.")
+
     def _check_next(self, node: Node, ends: datetime) -> None:
         """Refuse to let one interval of a fact run into its next."""
         later = [row.t_valid for row in rows_of(self.store, node) if row.t_expired is None and row.t_valid > node.t_valid]
@@ -251,15 +264,6 @@ def _not_before(at: datetime, node: Node, field: str) -> datetime:
         problem = f"is before {iso(node.t_valid)}, when {node.id} became true"
         raise InputError(field, iso(at), problem, f"Give a later time; what never was true: clew expire {node.id}")
     return at
-
-
-def _check_new(old: Node, offered: Draft, now: datetime) -> None:
-    if content_hash(offered.text) == old.content_hash:
-        raise InputError("text", offered.text, f"is what {old.id} says already", "To change when it is true: invalidate, reassert.")
-    begins = _placed(offered, old, now).valid_from or now
-    _not_before(begins, old, "valid_from")
-    if offered.valid_to is not None and offered.valid_to <= begins:
-        raise InputError("valid_to", iso(offered.valid_to), f"must be after {iso(begins)}, when it begins", "Give a later time.")
 
 
 def _placed(offered: Draft, old: Node, now: datetime) -> Draft:

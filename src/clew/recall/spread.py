@@ -122,7 +122,8 @@ class Spread:
             id: (shares.own * hits[id].score if id in hits else 0.0) + (shares.named * named[id].normalised if id in named else 0.0)
             for id in ids
         }
-        reached = {id: Reached(path, _held_back(path, id, alone, share=by_path)) for id, path in paths.items()}
+        held = {id: Reached(path, _held_back(path, id, alone, share=by_path)) for id, path in paths.items()}
+        reached = {id: way for id, way in held.items() if way.value > 0}  # a better hit owes nothing to the link that leads back to it
         before, highest = max((hit.score for hit in hits.values()), default=0.0), max(alone.values())
         scaled = shares.times(before / highest if before > 0 and highest > 0 else 1.0)
         return [
