@@ -268,3 +268,17 @@ def test_a_node_without_protection_is_told_the_same_date_whenever_it_is_asked() 
     assert first.forgotten_at == second.forgotten_at
     assert second.score < first.score
     assert fading(replace(node("a"), protected=True), known, now=NOW, settings=USUAL).forgotten_at is None
+
+
+def test_the_earlier_intervals_of_a_memory_are_not_archived_by_themselves() -> None:
+    clock = FixedClock()
+    with clew.open(":memory:", model={"embedder": "none"}, clock=clock) as memory:
+        id = str(memory.remember(TEXTS[0], valid_from="2024-01-01").id)
+        clock.advance(days=1)
+        memory.invalidate(id, at="2025-01-01")
+        clock.advance(days=1)
+        memory.reassert(id, valid_from="2025-06-01")
+        memory.protect(id)
+        clock.advance(days=2000)
+        memory.decay(dry_run=False)
+        assert [hit.text for hit in memory.recall("harbour crane", as_of="2024-06-01").hits] == [TEXTS[0]]

@@ -91,3 +91,11 @@ def test_repair_reads_the_texts_of_an_earlier_version(memory: clew.Clew) -> None
     assert memory.store.mentions([id]) == {}
     assert memory.verify(repair=True) == ()
     assert memory.store.mentions([id]) == before
+
+
+def test_memories_of_two_spaces_are_never_linked() -> None:
+    with clew.open(":memory:", model={"embedder": "none"}) as memory:
+        here = str(memory.remember("The harbour crane lifts forty tons.").id)
+        there = str(memory.remember("The harbour crane is for sale soon.", space="other").id)
+        with pytest.raises(clew.ClewError, match="is in another space"):
+            memory.link(here, there)

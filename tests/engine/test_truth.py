@@ -373,3 +373,14 @@ def test_what_begins_after_its_successor_was_never_true_as_is_known_now(memory: 
     assert [node.id for node in memory.recent(as_of="2019-06-01")] == [outcome.id]
     assert [node.id for node in memory.recent(as_of="2021-06-01")] == [outcome.id]
     assert PARIS in [node.text for node in memory.versions(paris)]
+
+
+def test_what_takes_the_place_of_an_ended_fact_ends_with_it(memory: clew.Clew) -> None:
+    old = str(memory.remember(PARIS, valid_from="2024-01-01", valid_to="2025-01-01").id)
+    new = memory.get(str(memory.supersede(old, BERLIN, valid_from="2024-06-01").id))
+    assert new is not None
+    assert new.t_invalid == datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def test_half_a_character_is_rejected_as_it_is_when_it_is_added(memory: clew.Clew, paris: str) -> None:
+    assert memory.supersede(paris, "\ud800 lone surrogate in a text of words").rule == "not_text"

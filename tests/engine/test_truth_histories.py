@@ -98,7 +98,8 @@ class World:
         if not self.allowed(expected, lambda: self.memory.supersede(fact.id, text, valid_from=at)):
             return
         (new,) = [node for node in self.memory.versions(fact.id) if node.text == text]
-        self.facts.append(Fact(new.id, [Belief(text, at, None, self.clock())]))
+        inherited = old.ends if old.ends is not None and at < old.ends else None
+        self.facts.append(Fact(new.id, [Belief(text, at, inherited, self.clock())]))
         fact.successor = self.facts[-1]
         ends = max(at, old.begins)  # what begins after its successor was never true, as is known now
         if old.ends is None or ends < old.ends:

@@ -152,7 +152,7 @@ def test_what_only_one_channel_found_is_there_because_of_it(open_clew: Open) -> 
 
 
 def test_a_hit_that_came_along_links_says_so(open_clew: Open) -> None:
-    memory = open_clew(spread={"enabled": True, "weights": {"RELATED": 0.5}})
+    memory = open_clew(spread={"unless_answered": False, "weights": {"RELATED": 0.5}})
     memory.remember("Dana Fox rebuilt the staging database", title="Staging")
     start = memory.recall("who rebuilt the staging database", track=False).hits[0].id
     far = str(memory.remember("Penguins sleep standing up in colder winters").id)

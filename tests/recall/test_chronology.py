@@ -138,3 +138,10 @@ def test_a_question_that_asks_for_both_ends_keeps_its_order() -> None:
         question=question, when=When(rest="", latest=True, earliest=True), hits=(Hit("a", 1.0, {}, {"semantic": Component(1, 1)}),)
     )
     assert stage(recall) is recall
+
+
+def test_what_is_not_true_yet_is_nobodys_latest() -> None:
+    with clew.open(":memory:", model={"embedder": "none"}) as memory:
+        memory.remember("The Acme standup is at nine in the morning")
+        memory.remember("The Acme standup is at eleven in the morning", valid_from="2999-01-01")
+        assert "nine" in memory.recall("current Acme standup").hits[0].text

@@ -21,6 +21,7 @@ from clew.settings import EntitySettings, Weights
 from clew.store.memory import MemoryStore
 from clew.testing import node, where
 from clew.types import Edge, Node
+from clew.words import terms
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 HASHING: dict[str, Any] = {"model.embedder": "hashing"}
@@ -54,6 +55,7 @@ def spread(store: MemoryStore, **changes: object) -> Spread:
         "hub_power": 0.5,
         "crowd_power": 0.5,
         "fit": 0.5,
+        "unless_answered": True,
         "most": 8,
     }
     return Spread(**{**options, "limits": limits, "kinds": WEIGHTS, "store": store, **changes})  # type: ignore[arg-type]
@@ -162,7 +164,9 @@ def test_a_poor_fit_to_the_question_damps_what_arrives() -> None:
 
 
 def _reached(memory: clew.Clew, fit: float) -> Hit:
-    answer = memory.variant(**{"spread.fit": fit, "spread.starts": 1}).recall("who built the harbour crane", k=40)
+    answer = memory.variant(**{"spread.fit": fit, "spread.starts": 1, "spread.unless_answered": False}).recall(
+        "who built the harbour crane", k=40
+    )
     return next(hit for hit in answer.hits if hit.node is not None and hit.node.title == "Torvald Lindqvist" and PATH in hit.channels)
 
 
@@ -207,3 +211,10 @@ def test_no_path_lifts_a_hit_past_the_start_it_came_from(film: float, man: float
     found = by_id(spread(store, starts=1, path_weight=weight)(asked("when was it made", film=film, man=min(man, film * 0.999))))
     assert found["film"].score == pytest.approx(film)
     assert found["man"].score < found["film"].score
+
+
+def test_a_question_whose_every_word_the_best_hit_holds_brings_nothing_in(store: MemoryStore) -> None:
+    question = "drama directed 1961"
+    recall = replace(asked(question, film=0.9), terms=tuple(terms(question)))
+    assert set(by_id(spread(store)(recall))) == {"film"}
+    assert "man" in by_id(spread(store, unless_answered=False)(recall))

@@ -177,3 +177,9 @@ def test_the_contract_is_documented() -> None:
         assert f'"{key}"' in page, key
     for key in TRACE:
         assert f"`{key}`" in page, key
+
+
+def test_a_recall_that_is_saved_counts_no_access_so_that_its_replay_is_the_same(filled: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    filled("recall", ASK, "--preset", "popular", "--save-trace", str(file))
+    assert filled.json("replay", str(file))["identical"]

@@ -349,6 +349,8 @@ class Clew:
             evidence=line("evidence", evidence, limit=MAX_SOURCE_CHARACTERS, empty=True),
             t_created=self._clock(),
         )
+        if len({node.space for node in self.store.get([edge.source, edge.target]).values()}) > 1:
+            raise InputError("target", edge.target, f"is in another space than {edge.source}", "Connect memories of one space.")
         self.store.link([edge])
         return edge
 

@@ -162,7 +162,9 @@ class _Run:
 
 def _fades(node: Node) -> bool:
     """Tell whether a node is a live memory: a document is there or not, and has no holes where a chunk has faded."""
-    return node.kind is Kind.MEMORY and node.t_expired is None and not node.archived
+    return (
+        node.kind is Kind.MEMORY and node.root is None and node.t_expired is None and not node.archived
+    )  # versions stay with their memory
 
 
 def _soonest(each: Fading) -> tuple[datetime, NodeId]:

@@ -197,7 +197,8 @@ class Truth:
         return None
 
     def _check_new(self, old: Node, offered: Draft, now: datetime) -> None:
-        if content_hash(offered.text) == old.content_hash:
+        text = cleaned(offered.text, limits=self.settings.memory)
+        if isinstance(text, str) and content_hash(text) == old.content_hash:
             raise InputError("text", offered.text, f"is what {old.id} says already", "To change when it is true: invalidate, reassert.")
         begins = _placed(offered, old, now).valid_from or now
         if any(row.t_expired is None and row.t_valid < old.t_valid for row in rows_of(self.store, old)):
@@ -267,8 +268,10 @@ def _not_before(at: datetime, node: Node, field: str) -> datetime:
 
 
 def _placed(offered: Draft, old: Node, now: datetime) -> Draft:
-    """Return the draft with its beginning: now, or with what it replaces if that is still to come."""
-    return offered if offered.valid_from is not None else replace(offered, valid_from=max(now, old.t_valid))
+    """Return the draft with its beginning: now, or with what it replaces if that is still to come; and with the end of what had one."""
+    begins = offered.valid_from or max(now, old.t_valid)
+    inherits = offered.valid_to is None and old.t_invalid is not None and begins < old.t_invalid
+    return replace(offered, valid_from=begins, valid_to=old.t_invalid if inherits else offered.valid_to)
 
 
 def _reopened(node: Node, begins: datetime | None, now: datetime) -> datetime:

@@ -87,6 +87,7 @@ def _links(settings: Settings) -> Iterator[Variant]:
     yield Variant(name="no-spread", settings={"spread.enabled": False})
     yield Variant(name="no-names-in-question", settings={"spread.named_weight": 0.0})
     yield Variant(name="no-paths", settings={"spread.path_weight": 0.0})
+    yield Variant(name="links-always", settings={"spread.unless_answered": False})
     yield Variant(name="no-fit", settings={"spread.fit": 0.0}, needs="vectors")
     yield Variant(name="no-hub-damping", settings={"spread.hub_power": 0.0})
     yield Variant(name=f"hops-{1 if settings.spread.hops > 1 else 2}", settings={"spread.hops": 1 if settings.spread.hops > 1 else 2})

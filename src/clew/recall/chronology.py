@@ -68,7 +68,8 @@ class Chronology:
         if lifted:
             hits = [_with(hit, PERIOD, float(inside(times[hit.id], when.spans)), self.period_weight) for hit in hits]
         if wished:
-            hits = self._in_order(hits, times, when)
+            now = recall.question.where.as_of or recall.question.where.now
+            hits = self._in_order(hits, times, when, now)
         return replace(recall, hits=tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))))
 
     def _times(self, recall: Recall, hits: Sequence[Hit]) -> dict[NodeId, datetime]:
@@ -78,12 +79,16 @@ class Chronology:
         # What was forgotten meanwhile has no time; it drops out when it is fetched.
         return {hit.id: found[hit.id].t_valid if hit.id in found else recall.question.where.now for hit in hits}
 
-    def _in_order(self, hits: Sequence[Hit], times: Mapping[NodeId, datetime], when: When) -> list[Hit]:
-        """Lift the relevant ones above all others, step by step in time; of equal times the better score stays ahead."""
+    def _in_order(self, hits: Sequence[Hit], times: Mapping[NodeId, datetime], when: When, now: datetime) -> list[Hit]:
+        """Lift the relevant ones above all others, step by step in time; of equal times the better score stays ahead.
+
+        What is not true yet is nobody's latest, unless nothing else is there.
+        """
         least = self.share * max(hit.components[RELEVANCE].value for hit in hits)
         relevant = {hit.id for hit in hits if hit.components[RELEVANCE].value >= least}
         if when.spans:  # "the latest in March" is none of April
             relevant = {id for id in relevant if inside(times[id], when.spans)}
+        relevant = {id for id in relevant if times[id] <= now} or relevant
         if not relevant:
             return list(hits)
         place = steps([times[id] for id in relevant], latest=when.latest)

@@ -114,6 +114,7 @@ def _spread(settings: Settings, store: Store) -> tuple[Spread, ...]:
             hub_power=chosen.hub_power,
             crowd_power=chosen.crowd_power,
             fit=chosen.fit,
+            unless_answered=chosen.unless_answered,
             most=chosen.most,
             store=store,
         ),

@@ -8,7 +8,7 @@ nothing is named and nothing linked, nothing changes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from clew.recall.fuse import relevance
 from clew.recall.links import LinksFrom
 from clew.recall.state import DENSE, NAMED, PATH, Hit, Hop, Place, Recall
 from clew.types import NodeId
+from clew.words import terms
 
 TRAVERSAL = "traversal"
 BEHIND = 0.9  # how much of the distance to its start a path may close: what is left keeps hits apart that one start leads to
@@ -92,6 +93,7 @@ class Spread:
     hub_power: float
     crowd_power: float
     fit: float
+    unless_answered: bool
     most: int
     store: Store = field(repr=False, compare=False)
 
@@ -104,7 +106,8 @@ class Spread:
         for id, place in named.items():
             worth[id] += place.contribution
         best = sorted(worth, key=lambda id: (-worth[id], id))[: self.starts]
-        paths = self._paths({id: worth[id] for id in best if worth[id] > 0}, recall)
+        starts = {id: worth[id] for id in best if worth[id] > 0}
+        paths = {} if self._answered(best[:1], recall) else self._paths(starts, recall)
         if not named and not paths:
             return recall
         found = self._together(hits, named, paths)
@@ -130,6 +133,12 @@ class Spread:
             spread_to(hits[id] if id in hits else Hit(id, 0.0, {}), named=named.get(id), reached=reached.get(id), shares=scaled)
             for id in ids
         ]
+
+    def _answered(self, best: Sequence[NodeId], recall: Recall) -> bool:
+        """Tell whether the best hit holds every word of the question: then it is about one thing, and nothing is to be brought in."""
+        if not self.unless_answered or not recall.terms:
+            return False
+        return any(set(recall.terms) <= set(terms(f"{node.title} {node.text}")) for node in self.store.get(best).values())
 
     def _named(self, recall: Recall) -> dict[NodeId, Place]:
         """Return the nodes that are about something that the question names."""

@@ -243,6 +243,7 @@ class SpreadSettings(Section):
     crowd_power: float = setting(
         1.0, "How strongly a name that two texts share is damped in a text that names many; 0 turns it off.", within=(0, 4)
     )
+    unless_answered: bool = setting(True, "Follow no links where the best hit holds every telling word of the question.")
     fit: float = setting(0.5, "How much of what arrives depends on the fit of the node itself to the question.", within=UNIT)
     most: int = setting(16, "A name with more nodes behind it leads nowhere.", within=(1, 1000))
     weights: Mapping[str, float] = setting(

@@ -35,7 +35,7 @@ def recall_command(session: Session, *, query: str, asked: dict[str, Any], expla
 
     file = None if save_trace is None else _new(save_trace)
     with session.clew() as clew:
-        answer = clew.recall(query, **asked, track=False if no_track else None)
+        answer = clew.recall(query, **asked, track=False if no_track or save_trace else None)
         if file is not None:
             file.write_text(payload.dumps(clew.trace(answer), indent=2) + "\n", encoding="utf-8")
     session.answer(payload.recall(answer) if session.as_json else {}, lambda: _show(session, answer, explain=explain))
