@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from clew.graph.tracerank import Switches
 from clew.graph.walk import Limits
@@ -26,15 +27,17 @@ from clew.recall.expand import Expand
 from clew.recall.fuse import Fuse
 from clew.recall.gate import Gate
 from clew.recall.lift import Lift
-from clew.recall.meta import Meta
 from clew.recall.narrow import Narrow
 from clew.recall.pack import Pack
-from clew.recall.relevant import OFF, Relevant
 from clew.recall.score import Score
-from clew.recall.spread import Spread
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Recall, Stage, Step
 from clew.recall.tracerank import TraceRank
 from clew.settings import Settings
+
+if TYPE_CHECKING:
+    from clew.recall.meta import Meta
+    from clew.recall.relevant import Relevant
+    from clew.recall.spread import Spread
 
 NAMES = ("fast", "balanced", "thorough", "agent", "staged", "lexical", "dense")
 FAST_SHARE = 0.3  # of the configured candidates
@@ -98,10 +101,15 @@ def recipe(name: str, *, settings: Settings, store: Store, embed: EmbedQuery, ex
     return Recipe(name, (Analyse(), *(before if name == "staged" else ()), candidates, fuse, *beside, score, *after, pack))
 
 
+# The three below know names: their word lists take 40 ms to load, which only a recall should pay.
+
+
 def _spread(settings: Settings, store: Store) -> tuple[Spread, ...]:
     chosen = settings.spread
     if not chosen.enabled:
         return ()
+    from clew.recall.spread import Spread  # noqa: PLC0415
+
     limits = Limits(hops=chosen.hops, least=chosen.least, nodes=chosen.nodes, seconds=chosen.seconds, fade=chosen.fade)
     return (
         Spread(
@@ -122,10 +130,16 @@ def _spread(settings: Settings, store: Store) -> tuple[Spread, ...]:
 
 
 def _meta(settings: Settings, store: Store) -> tuple[Meta, ...]:
-    return (Meta(weight=settings.score.meta_weight, store=store),) if settings.score.meta_weight else ()
+    if not settings.score.meta_weight:
+        return ()
+    from clew.recall.meta import Meta  # noqa: PLC0415
+
+    return (Meta(weight=settings.score.meta_weight, store=store),)
 
 
 def _relevant(settings: Settings, store: Store) -> tuple[Relevant, ...]:
+    from clew.recall.relevant import OFF, Relevant  # noqa: PLC0415
+
     mode = settings.recall.relevance_gate
     return () if mode == OFF else (Relevant(mode=mode, store=store),)
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from clew.graph.phrases import phrases, spotted
+from clew.graph.phrases import Phrase, phrases, spotted
 from clew.graph.walk import Limits, Path, walk
 from clew.ports import Store
 from clew.recall.fuse import relevance
@@ -100,14 +100,15 @@ class Spread:
     def __call__(self, recall: Recall) -> Recall:
         """Set the hits anew, in their new order; the best is worth as much as the best was before."""
         hits = {hit.id: hit for hit in recall.hits}
-        named = self._named(recall)
+        runs = phrases(recall.question.text, cased=False)
+        named = self._named(runs, recall)
         alone = 1.0 - self.named_weight if named else 1.0
         worth = {id: alone * hits[id].score if id in hits else 0.0 for id in hits.keys() | named.keys()}
         for id, place in named.items():
             worth[id] += place.contribution
         best = sorted(worth, key=lambda id: (-worth[id], id))[: self.starts]
         starts = {id: worth[id] for id in best if worth[id] > 0}
-        paths = {} if self._answered(best[:1], recall) else self._paths(starts, recall)
+        paths = {} if self._answered(best[:1], recall) else self._paths(starts, runs, recall)
         if not named and not paths:
             return recall
         found = self._together(hits, named, paths)
@@ -140,9 +141,8 @@ class Spread:
             return False
         return any(set(recall.terms) <= set(terms(f"{node.title} {node.text}")) for node in self.store.get(best).values())
 
-    def _named(self, recall: Recall) -> dict[NodeId, Place]:
+    def _named(self, runs: Sequence[Phrase], recall: Recall) -> dict[NodeId, Place]:
         """Return the nodes that are about something that the question names."""
-        runs = phrases(recall.question.text, cased=False)
         if not runs or not self.named_weight:
             return {}
         known = self.store.named([run.key for run in runs], recall.question.where, limit=self.most + 1, parts=False)
@@ -155,17 +155,16 @@ class Spread:
                     found[id] = Place(rank, value, value, self.named_weight)
         return found
 
-    def _paths(self, starts: Mapping[NodeId, float], recall: Recall) -> dict[NodeId, Path]:
+    def _paths(self, starts: Mapping[NodeId, float], runs: Sequence[Phrase], recall: Recall) -> dict[NodeId, Path]:
         if not starts or not self.path_weight:
             return {}
-        asked = frozenset(run.key for run in phrases(recall.question.text, cased=False))
         links = LinksFrom(
             where=recall.question.where,
             weights=self.kinds,
             hub_power=self.hub_power,
             crowd_power=self.crowd_power,
             most=self.most,
-            asked=asked,
+            asked=frozenset(run.key for run in runs),
             store=self.store,
         )
         found = walk(starts, links, limits=self.limits, mode=self.mode, seed=recall.question.seed)

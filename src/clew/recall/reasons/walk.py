@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from clew.recall.pack import Pack
 from clew.recall.recipes import Recipe
-from clew.recall.relevant import Relevant
 from clew.recall.state import Hit, Recall, Rejection, Stage
 from clew.types import NodeId
 
@@ -46,7 +45,7 @@ class Walk:
     def ranking(self) -> Sequence[Hit]:
         """Everything that was scored, best first: what the answer was packed from, or would have been had it been relevant."""
         for leg in self.legs:
-            if isinstance(leg.stage, Pack) or (isinstance(leg.stage, Relevant) and not leg.after.hits):
+            if isinstance(leg.stage, Pack) or (leg.name == "relevant" and not leg.after.hits):
                 return leg.before.hits
         return self.answer.hits
 
