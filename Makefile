@@ -1,14 +1,16 @@
 # make demo   see memories stored, recalled and explained
 # make test   every test, on this folder installed as it stands
 # make check  formatting, lint and types
+# make docs   the guide and the reference as a site, in build/site/html
 # make bench  speed against peers, and many more kill -9 rounds (BENCH_FULL=1 adds one million vectors)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
+SITE := build/site
 
-.PHONY: demo test check bench format clean
+.PHONY: demo test check bench docs format clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.base: pyproject.toml
@@ -18,7 +20,7 @@ $(VENV)/.base: pyproject.toml
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs,code]' --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs,code,serve,telemetry,mcp]' --group dev
 	@touch $@
 
 demo: $(VENV)/.base
@@ -39,6 +41,17 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.chunking --out benchmarks/results/chunking.json
+
+# The generator has an environment of its own: it is large, and nothing else needs it. -a: every page shows the list of all.
+$(SITE)/env/.ready: pyproject.toml
+	$(PYTHON) -m venv $(SITE)/env
+	$(SITE)/env/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(SITE)/env/bin/python -m pip install --quiet --disable-pip-version-check --group site
+	@touch $@
+
+docs: $(SITE)/env/.ready
+	$(SITE)/env/bin/python -m sphinx -q -a -W --keep-going -b html -d $(SITE)/doctrees docs $(SITE)/html
+	@echo "The site is in $(SITE)/html; open index.html."
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist

@@ -20,6 +20,7 @@ LAYERS = (
     ("settings", "ports"),
     ("graph",),
     ("store", "models", "recall", "ingest"),
+    ("telemetry",),
     ("engine",),
     ("testing", "evaluate"),
     ("surface",),

@@ -6,7 +6,9 @@
     ├── RefusedError             understood, and not done                          exit 1
     │   ├── NotFoundError        no such memory
     │   ├── DuplicateError       the memory exists and the caller asked for an error
-    │   └── ProtectedError       the memory is protected
+    │   ├── ProtectedError       the memory is protected
+    │   ├── ForbiddenError       the caller may not do this, or not there
+    │   └── UnauthorisedError    nobody knows who the caller is
     ├── StoreError               the store cannot do it                            exit 3
     │   ├── NotAStoreError       the file is something else
     │   ├── NewerSchemaError     written by a later version of Clew
@@ -89,6 +91,18 @@ class ProtectedError(RefusedError):
     """The memory is protected from forgetting."""
 
     code = "refused.protected"
+
+
+class ForbiddenError(RefusedError):
+    """The caller's grant does not cover it; says nothing about what is there."""
+
+    code = "refused.forbidden"
+
+
+class UnauthorisedError(RefusedError):
+    """No token was given where one is needed, or one that is not known."""
+
+    code = "refused.unauthorised"
 
 
 class StoreError(ClewError):

@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from clew.types import Edge, Embedding, Event, Filter, Mention, Named, Node, NodeId, Ranking, Role, Signals, Stability, Vectors
+from clew.types import Edge, Embedding, Event, Filter, Mention, Named, Node, NodeId, Ranking, Role, Signals, Spot, Stability, Vectors
 
 Clock: TypeAlias = Callable[[], datetime]
 Progress: TypeAlias = Callable[[str, int, int | None], None]
@@ -78,7 +78,7 @@ class ModelInfo:
 
 
 class Coverage(NamedTuple):
-    """How much of a store has what a recall looks for; counts of all spaces, without what is expired or archived."""
+    """How much of a space has what a recall looks for; without what is expired or archived."""
 
     nodes: int
     vectors: int
@@ -153,11 +153,20 @@ class Store(Protocol):
     def claim(self, id: NodeId, key: str) -> None:
         """Let a further idempotency key of the node's space stand for it; a key that is taken stays as it is."""
 
-    def listing(self, where: Filter, *, sort: Sort, limit: int, min_importance: float = 0.0, min_accesses: int = 0) -> tuple[Node, ...]:
-        """Return nodes in the order of `sort`, best first, ties by id."""
+    def listing(
+        self,
+        where: Filter,
+        *,
+        sort: Sort,
+        limit: int,
+        min_importance: float = 0.0,
+        min_accesses: int = 0,
+        after: Spot | None = None,
+    ) -> tuple[Node, ...]:
+        """Return nodes in the order of `sort`, best first, ties by id; those behind the spot, if one is given."""
 
     def sparse(self, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
-        """Return the nodes that hold any of the analysed terms, by BM25."""
+        """Return the nodes that hold any of the analysed terms, by BM25 among the nodes of the filter's space: no other space counts."""
 
     def dense(self, vector: Vectors, where: Filter, *, limit: int, role: Role = Role.CONTENT) -> Ranking:
         """Return the nodes nearest to a unit vector, by cosine; a node without a context key is its own context."""
@@ -166,10 +175,10 @@ class Store(Protocol):
         """Return the exact cosine of each named node that has a vector."""
 
     def family(self, ids: Sequence[NodeId]) -> tuple[NodeId, ...]:
-        """Return the nodes that exist among these and everything that has one of them as its root, by id."""
+        """Return the nodes that exist among these and everything of the same space that has one of them as its root, by id."""
 
     def neighbours(self, ids: Sequence[NodeId], *, reach: int) -> dict[NodeId, tuple[Node, ...]]:
-        """Return each node that has a parent amid its live neighbours: children of the same parent at most `reach` positions away."""
+        """Return each node that has a parent amid its live neighbours: children of it in the same space at most `reach` positions away."""
 
     def append(self, events: Sequence[Event]) -> None:
         """Write events to the end of the log."""
@@ -182,6 +191,15 @@ class Store(Protocol):
 
     def reject(self, counts: Mapping[str, int]) -> None:
         """Add to how many texts each rule has rejected; `stats` tells the sums as `rejected`."""
+
+    def keep(self, kind: str, id: str, body: Mapping[str, Any]) -> None:
+        """Write a small JSON record that a surface keeps beside the memories (a token, a job); replaces one of the same kind and id."""
+
+    def kept(self, kind: str) -> dict[str, dict[str, Any]]:
+        """Return the records of a kind by id, in the order of ids."""
+
+    def drop(self, kind: str, id: str) -> bool:
+        """Remove a record; tell whether there was one."""
 
     def link(self, edges: Sequence[Edge]) -> None:
         """Add edges; an edge with the same source, target and kind is replaced."""
@@ -216,8 +234,8 @@ class Store(Protocol):
     def embeddings(self, ids: Sequence[NodeId]) -> tuple[Embedding, ...]:
         """Return the vectors of the active model that the nodes have, by node and role."""
 
-    def coverage(self) -> Coverage:
-        """Return how many live nodes there are and have vectors of the active model; quick, for every recall."""
+    def coverage(self, space: str) -> Coverage:
+        """Return how many live nodes the space has and how many of them have vectors of the active model; quick, for every recall."""
 
     def unembedded(self, model_id: str, *, limit: int) -> tuple[Node, ...]:
         """Return live nodes without a content vector of this model, with a stale one, or with a context key and no vector of it, by id."""
@@ -225,8 +243,8 @@ class Store(Protocol):
     def nodes(self, space: str | None = None) -> Iterator[Node]:
         """Yield every node, expired ones too, in the order of ids."""
 
-    def stats(self) -> Mapping[str, Any]:
-        """Return counts and sizes for people and monitors."""
+    def stats(self, space: str | None = None) -> Mapping[str, Any]:
+        """Return counts and sizes for people and monitors; of a space nothing that another one changes."""
 
     def verify(self) -> tuple[Problem, ...]:
         """Check everything derived against the truth; an empty answer means sound."""

@@ -222,6 +222,15 @@ class Filter:
     """Of what has a parent only the children of these; what has none is seen."""
 
 
+class Spot(NamedTuple):
+    """Where a list was left off: what the last node shown was ordered by."""
+
+    value: float
+    """Its importance or its accesses, as the order asks; 0 where only time counts."""
+    t_valid: datetime
+    id: NodeId
+
+
 class Match(NamedTuple):
     """A node found by one channel, with that channel's raw score; higher is better."""
 

@@ -136,7 +136,7 @@ def test_a_truncated_store_is_an_error_and_never_a_crash(open_clew: Open, folder
         with pytest.raises(StoreError), clew.open(cut, model={"embedder": "hashing"}) as memory:
             problems = memory.verify()
             assert problems
-            assert problems[0].check == "file"
+            assert problems[0].check in ("file", "postings")  # a cut in the last page takes only derived words with it
             memory.recall("ladder")
             memory.remember("A sentence for a damaged file")
             raise StoreError("found by verify")  # a cut in a page that nothing here reads

@@ -29,8 +29,6 @@ NOTES = [
 def raw(path: Path, *statements: str) -> None:
     """Change the file behind Clew's back."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.create_function("clew_terms", 1, str)
-        connection.create_function("clew_facet", 1, str)
         for statement in statements:
             connection.execute(statement)
 
@@ -49,7 +47,7 @@ def test_what_is_forgotten_is_gone_from_both_channels_and_leaves_one_event(memor
         assert id not in {hit.id for hit in memory.recall("ladder in the garage", recipe=recipe, min_similarity=-1.0).hits}
     assert memory.get(id) is None
     assert [event.kind for event in memory.history(id)] == [EventKind.FORGET]
-    assert memory.history(id)[0].detail == {}
+    assert memory.history(id)[0].detail == {"space": "default"}, "whose space it was, so that nobody else is told"
     assert (memory.stats()["nodes"], memory.stats()["edges"], memory.stats()["vectors"]) == (3, 0, 3)
     assert memory.verify() == ()
     assert memory.remember(NOTES[0]).outcome == "inserted"
@@ -127,8 +125,6 @@ def segmented(memory: clew.Clew, monkeypatch: pytest.MonkeyPatch) -> clew.Clew:
         ("segments", "UPDATE segment SET columns = zeroblob(length(columns))"),
         ("segments", "UPDATE segment SET codes = substr(codes, 1, 10)"),
         ("segments", "DELETE FROM segment"),
-        ("words", "INSERT INTO word_index (rowid, title, text, facet) VALUES (99, 'planted', 'planted', 'x')"),
-        ("words", "INSERT INTO word_index (word_index, rowid, title, text, facet) VALUES ('delete', 1, '', 'ladder', '')"),
         ("spaces", "UPDATE space SET nodes = 7"),
         ("spaces", "DELETE FROM space"),
         ("spaces", "INSERT INTO space VALUES ('ghost', 'memory', 1, 1, 0)"),

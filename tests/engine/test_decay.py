@@ -282,3 +282,14 @@ def test_the_earlier_intervals_of_a_memory_are_not_archived_by_themselves() -> N
         clock.advance(days=2000)
         memory.decay(dry_run=False)
         assert [hit.text for hit in memory.recall("harbour crane", as_of="2024-06-01").hits] == [TEXTS[0]]
+
+
+def test_a_time_to_come_is_for_looking_ahead_alone() -> None:
+    with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock()) as memory:
+        id = str(memory.remember(TEXTS[0]).id)
+        assert [each.id for each in memory.decay(now="2027-01-01").archived] == [id]
+        with pytest.raises(InputError, match="now: is still to come"):
+            memory.decay(now="2027-01-01", dry_run=False)
+        assert memory.decay(now=NOW, dry_run=False).archived == ()
+        assert [node.archived for node in memory.store.nodes()] == [False]
+        assert [each.id for each in memory.decay(now="2027-01-01", dry_run=False, force=True).archived] == [id]

@@ -80,7 +80,7 @@ def test_a_long_file_becomes_a_document_with_sections_and_chunks_and_a_short_one
     assert kinds["section"] >= 1
     assert kinds["chunk"] >= 5
     assert report.totals["nodes"] == memory.stats()["nodes"] == sum(kinds.values())
-    coverage = memory.store.coverage()
+    coverage = memory.store.coverage("default")
     assert coverage.vectors == coverage.nodes
     assert coverage.contexts == coverage.keyed
     assert memory.verify() == ()
@@ -236,7 +236,7 @@ def test_what_a_run_left_without_vectors_the_next_one_gives_them(open_clew: Open
     assert memory.store.model() is None
     report = memory.import_path(folder)
     assert set(statuses(report).values()) == {"unchanged"}
-    coverage = memory.store.coverage()
+    coverage = memory.store.coverage("default")
     assert (coverage.vectors, coverage.contexts) == (coverage.nodes, coverage.keyed)
     assert report.totals["vectors"] == coverage.vectors + coverage.contexts
     assert memory.verify() == ()
@@ -459,7 +459,7 @@ def test_an_imported_store_comes_back_from_its_export(
         copy.load(lines)
         assert snapshot(copy) == lines
         assert copy.verify() == ()
-        assert copy.store.coverage() == memory.store.coverage()
+        assert copy.store.coverage("default") == memory.store.coverage("default")
         asked = "subject2x harbour"
         assert [(hit.id, hit.score, hit.context) for hit in copy.recall(asked, track=False).hits] == [
             (hit.id, hit.score, hit.context) for hit in memory.recall(asked, track=False).hits
@@ -486,7 +486,7 @@ def test_a_forgotten_document_takes_its_parts_along(memory: clew.Clew, folder: P
 
 
 def test_nothing_of_a_forgotten_document_is_left_in_the_file(open_clew: Open, path: Path, folder: Path) -> None:
-    (folder / "book.md").write_text(book() + "\n## Secret\n\nThe password is xyzzyplugh47 and nobody knows it.\n")
+    (folder / "book.md").write_text(book() + "\n## Secret\n\nThe canary is xyzzyplugh47 and nobody knows it.\n")
     memory = open_clew()
     memory.import_path(folder)
     (root,) = memory.recent(where={"kind": "document"})

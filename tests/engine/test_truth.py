@@ -345,7 +345,6 @@ def test_nothing_supersedes_by_itself_unless_it_is_set(memory: clew.Clew) -> Non
         ({"title": ""}, False),
         ({"category": "plan"}, False),
         ({"stability": "static"}, False),
-        ({"valid_from": "2020-01-01"}, False),
     ],
 )
 def test_set_to_it_a_dynamic_memory_supersedes_the_one_with_its_subject(

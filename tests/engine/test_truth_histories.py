@@ -19,6 +19,7 @@ import clew
 from clew.engine import Clew
 from clew.errors import InputError, NotFoundError
 from clew.settings import Settings
+from clew.settings.sections import MemorySettings
 from clew.store.memory import MemoryStore
 from clew.store.sqlite import segments
 from clew.testing import NOW, FixedClock
@@ -211,3 +212,21 @@ def test_a_store_on_disk_answers_the_same_by_list_by_words_and_by_vectors(
         world = lived(World(memory, clock, space), steps)
         world.check()
         world.check_recall()
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.integers(0, DAYS), min_size=1, max_size=6), st.booleans())
+def test_dynamic_facts_of_one_subject_follow_each_other_in_whatever_order_they_arrive(days: list[int], pausing: bool) -> None:
+    clock = FixedClock()
+    automatic = Settings(memory=MemorySettings(auto_supersede=True))
+    with Clew(store=MemoryStore(), embedder=None, settings=automatic, clock=clock) as memory:
+        said: dict[int, str] = {}
+        for number, begins in enumerate(days):
+            clock.advance(days=int(pausing))
+            said[begins] = f"The harbour gate has code number {number}"
+            memory.remember(said[begins], valid_from=day(begins), title="Gate code", stability="dynamic", near=False)
+        for number in range(DAYS + 1):
+            latest = max((begins for begins in said if begins <= number), default=None)
+            true = [] if latest is None else [said[latest]]
+            assert [node.text for node in memory.recent(as_of=day(number))] == true
+        assert memory.verify() == ()

@@ -180,6 +180,21 @@ def test_behind_full_lists_a_memory_is_no_candidate_and_its_standing_is_told(ope
     assert "rank 5, is not above" in found.sentence
 
 
+def test_by_the_questions_that_it_answers_a_memory_has_a_standing_too(open_clew: Open) -> None:
+    memory = open_clew(questions={"enabled": True}, recall={"candidates": 1, "dense_floor": -1.0})
+    fields = {"trigger": "problem-solution", "near": False}
+    memory.remember("The harbour crane stopped because the fuse had blown", **fields)
+    far = str(memory.remember("The bakery oven stopped because the gas had run out", **fields).id)
+    bare = str(memory.remember("Penguins sleep standing up in colder winters").id)
+    ask = "why did the harbour crane stop"
+    standing = memory.why_not(ask, far).channels["question"]
+    assert standing.score is not None
+    assert (standing.score < standing.threshold, standing.rank, standing.cut) == (True, 2, 1)
+    assert "best question's cosine" in memory.why_not(ask, far).sentence
+    assert memory.why_not(ask, bare).channels["question"].score is None
+    assert "no question that it is known to answer" in memory.why_not(ask, bare).sentence
+
+
 def test_a_memory_that_shares_no_word_is_told_so(open_clew: Open) -> None:
     memory, _, apart = crowded(open_clew)
     found = memory.why_not("harbour master counts boats", apart, recipe="lexical")

@@ -59,7 +59,8 @@ def test_the_first_results_of_both_single_hops_are_the_same(report: Report) -> N
 
 
 def test_hops_and_ratios_of_cost_are_told(report: Report) -> None:
-    assert [(each.system, each.hop) for each in report.result.hopwise] == [("multi-hop@15", 1), ("multi-hop@15", 2)]
+    hops = [(each.system, each.hop) for each in report.result.hopwise]
+    assert [each for each in hops if each[0] == "multi-hop@15"] == [("multi-hop@15", 1), ("multi-hop@15", 2)]
     ratios = report.result.ratios["multi-hop@15 / single-hop@10"]
     assert ratios["passes"] > 1
     assert ratios.keys() == {"embedding_calls", "chunks_examined", "passes", "tokens_returned"}

@@ -78,6 +78,13 @@ def test_no_path_is_longer_than_the_hops_allowed() -> None:
     assert set(found) == {"b", "c"}
 
 
+def test_a_stronger_and_longer_way_found_later_makes_no_path_longer_than_allowed() -> None:
+    ways = links(("a", "b", 0.9), ("a", "c", 0.3), ("b", "c", 0.9), ("c", "d", 0.8))
+    found = walk({"a": 1.0}, ways, limits=limits(hops=2))
+    assert {id: [step.link.target for step in path] for id, path in found.items()} == {"b": ["b"], "c": ["b", "c"], "d": ["c", "d"]}
+    assert found["d"][-1].signal == pytest.approx(0.3 * 0.8)
+
+
 def test_a_signal_below_the_least_is_not_passed_on() -> None:
     assert walk({"a": 0.1}, links(("a", "b", 0.5)), limits=limits(least=0.06)) == {}
 

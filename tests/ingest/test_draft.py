@@ -71,13 +71,13 @@ def test_the_category_of_ones_own_is_allowed_once_it_is_in_the_settings() -> Non
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"category": "fatc"}, "did you mean fact"),
-        ({"category": "Fact"}, "did you mean fact"),
+        ({"category": "fatc"}, "Did you mean 'fact'"),
+        ({"category": "Fact"}, "Did you mean 'fact'"),
         ({"category": "zzz"}, "memory.categories"),
         ({"category": ""}, "memory.categories"),
         ({"category": 7}, "memory.categories"),
-        ({"trigger": "problem-solutoin"}, "did you mean problem-solution"),
-        ({"stability": "stable"}, "did you mean static"),
+        ({"trigger": "problem-solutoin"}, "Did you mean 'problem-solution'"),
+        ({"stability": "stable"}, "Did you mean 'static'"),
         ({"on_duplicate": "ignore"}, "reinforce, insert, error"),
         ({"importance": math.nan}, "from 0 to 1"),
         ({"importance": math.inf}, "from 0 to 1"),

@@ -79,7 +79,7 @@ def test_a_model_that_fails_costs_vectors_and_no_file(run: Run, tmp_path: Path) 
     later = run.importer().paths([tmp_path])
     assert {file.status for file in later.files} == {Status.UNCHANGED}
     assert run.store.unembedded(MODEL.id, limit=1) == ()
-    coverage = run.store.coverage()
+    coverage = run.store.coverage("default")
     assert later.vectors == coverage.vectors + coverage.contexts == coverage.nodes + coverage.keyed
 
 

@@ -223,7 +223,7 @@ def test_an_export_takes_the_questions_along(tmp_path: Path) -> None:
         copy.load(memory.export())
         assert copy.questions(id) == ASKED
         assert roles(copy, id) == [Role.CONTENT, Role.QUESTION, Role.QUESTION_2]
-        assert copy.store.coverage().questions == 1
+        assert copy.store.coverage("default").questions == 1
 
 
 def test_what_supersedes_has_its_own_questions_made_before_the_write_lock() -> None:
@@ -252,7 +252,7 @@ def test_a_forgotten_memory_leaves_no_question_behind() -> None:
     with opened() as memory:
         id = str(memory.remember(BUILD, trigger="problem-solution").id)
         memory.forget(id)
-        assert (memory.questions(id), memory.store.coverage().questions) == ((), 0)
+        assert (memory.questions(id), memory.store.coverage("default").questions) == ((), 0)
         assert "questions" not in str(memory.history(id))
 
 

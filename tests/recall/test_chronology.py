@@ -103,7 +103,7 @@ def test_a_period_lifts_what_lies_in_it_by_the_weight_that_is_set() -> None:
 
 
 HITS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.integers(-5, 0)), min_size=1, max_size=12)
-WISHES = (When(rest="", latest=True), When(rest="", earliest=True))
+WISHES = (When(rest="deploys", latest=True), When(rest="deploys", earliest=True))
 SINCE = NOW - timedelta(days=2)
 LATELY = TimeSpan(SINCE, None, "since then", 0, 1, "since")
 
@@ -112,7 +112,7 @@ LATELY = TimeSpan(SINCE, None, "since then", 0, 1, "since")
 def test_the_relevant_ones_are_in_the_order_of_time_and_before_all_others(
     given_hits: list[tuple[float, float, int]], wish: When, spanned: bool, share: float, period_weight: float
 ) -> None:
-    when = When(rest="", latest=wish.latest, earliest=wish.earliest, spans=(LATELY,) if spanned else ())
+    when = When(rest="deploys", latest=wish.latest, earliest=wish.earliest, spans=(LATELY,) if spanned else ())
     stage = Chronology(order=True, share=share, period_weight=period_weight, store=MemoryStore())
     signals = {f"n{place:02}": Signals(NOW + timedelta(days=days), 0.5, 0) for place, (_, _, days) in enumerate(given_hits)}
     hits = []

@@ -255,8 +255,8 @@ def test_segments_of_a_store_keep_both_questions_apart_from_what_nodes_say(tmp_p
         memory.remember(DISTRACTOR)
         memory.compact()
     with opened(tmp_path / "a.clew") as memory:
-        assert memory.store.coverage()[:2] == (2, 2)
-        assert memory.store.coverage().questions == 1
+        assert memory.store.coverage("default")[:2] == (2, 2)
+        assert memory.store.coverage("default").questions == 1
         best = memory.recall("Should I skip the export?").hits[0]
         assert (best.id, round(best.channels[QUESTION].score, 2)) == (id, 1.0)
         assert memory.verify() == ()
@@ -290,7 +290,7 @@ def test_questions_by_rule_are_made_by_default_only_if_they_do_not_hurt() -> Non
     ]
     with clew.open(":memory:", clock=lambda: NOW, questions={"enabled": True}) as memory:
         memory.remember_many(memories)
-        assert memory.store.coverage().questions >= 40
+        assert memory.store.coverage("default").questions >= 40
         on, off = found(memory), found(memory.variant(**{"questions.match": False}))
     # They change little, either way: what a rule makes of a sentence says hardly more than the sentence.
     for at in (1, 3):

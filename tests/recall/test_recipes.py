@@ -10,14 +10,17 @@ import clew
 from clew.recall.analyse import Analyse
 from clew.recall.candidates import Candidates
 from clew.recall.chronology import Chronology
+from clew.recall.events import Events
 from clew.recall.fuse import Fuse
 from clew.recall.gate import Gate
 from clew.recall.lift import Lift
 from clew.recall.narrow import Narrow
 from clew.recall.pack import Pack
+from clew.recall.period import Period
 from clew.recall.recipes import NAMES, Recipe
 from clew.recall.relevant import Relevant
 from clew.recall.score import Score
+from clew.recall.several import Several
 from clew.recall.spread import Spread
 from clew.recall.state import Question, Recall
 from clew.settings import Weights
@@ -80,7 +83,20 @@ def test_more_candidates_find_what_a_preset_wants(memory: clew.Clew) -> None:
 def test_a_recipe_is_a_value_that_prints_and_compares(memory: clew.Clew) -> None:
     recipe = memory.recipe("balanced")
     assert recipe == memory.recipe("balanced")
-    assert [type(stage) for stage in recipe.stages] == [Analyse, Candidates, Fuse, Lift, Spread, Score, Relevant, Chronology, Pack]
+    assert [type(stage) for stage in recipe.stages] == [
+        Analyse,
+        Events,
+        Candidates,
+        Fuse,
+        Lift,
+        Spread,
+        Period,
+        Score,
+        Relevant,
+        Several,
+        Chronology,
+        Pack,
+    ]
     assert "limit=100" in repr(recipe)
     assert "MemoryStore" not in repr(recipe)
 
@@ -88,7 +104,7 @@ def test_a_recipe_is_a_value_that_prints_and_compares(memory: clew.Clew) -> None
 def test_agent_judges_and_staged_narrows_and_no_other_recipe_does(memory: clew.Clew) -> None:
     kinds = {name: [type(stage) for stage in memory.recipe(name).stages] for name in NAMES}
     assert [name for name in NAMES if Narrow in kinds[name]] == ["staged"]
-    assert kinds["staged"] == [Analyse, Narrow, Candidates, Fuse, Lift, Spread, Score, Relevant, Chronology, Pack]
+    assert kinds["staged"] == [Analyse, Events, Narrow, Candidates, Fuse, Lift, Spread, Period, Score, Relevant, Several, Chronology, Pack]
     assert [name for name in NAMES if Lift not in kinds[name]] == ["lexical", "dense"]  # one channel, as it comes
     packs = {name: stage for name in NAMES for stage in memory.recipe(name).stages if isinstance(stage, Pack)}
     assert [name for name in NAMES if packs[name].gate is not None] == ["agent"]
@@ -107,7 +123,19 @@ def test_the_gate_and_the_expansion_can_be_set_for_all_recipes() -> None:
 def test_a_stage_can_be_left_out_for_an_ablation(memory: clew.Clew) -> None:
     memory.remember("The coffee machine is broken", importance=1.0)
     bare = memory.recipe("balanced").without(Score)
-    assert [type(stage) for stage in bare.stages] == [Analyse, Candidates, Fuse, Lift, Spread, Relevant, Chronology, Pack]
+    assert [type(stage) for stage in bare.stages] == [
+        Analyse,
+        Events,
+        Candidates,
+        Fuse,
+        Lift,
+        Spread,
+        Period,
+        Relevant,
+        Several,
+        Chronology,
+        Pack,
+    ]
     question = Question(
         text="coffee machine", k=3, where=where(), weights=Weights(0, 0, 1, 0), recipe="balanced", preset="custom", budget_tokens=0
     )
@@ -122,22 +150,23 @@ def test_every_stage_leaves_its_step_with_the_time_it_took(memory: clew.Clew) ->
     question = Question(text="coffee", k=3, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
     answer = memory.recipe("balanced").run(Recall(question=question), timer=lambda: float(next(ticks)))
     assert [(step.stage, step.milliseconds) for step in answer.steps] == [
-        (name, 1000.0) for name in ("analyse", "candidates", "fuse", "lift", "spread", "score", "relevant", "chronology", "pack")
+        (name, 1000.0) for name in "analyse events candidates fuse lift spread period score relevant several chronology pack".split()
     ]
-    assert answer.steps[1].channels == {"dense": 1, "sparse": 1}
-    assert answer.stats["milliseconds"] == 9000.0
+    assert answer.steps[2].channels == {"dense": 1, "sparse": 1}
+    assert answer.stats["milliseconds"] == 12000.0
 
 
 def test_the_settings_reach_the_stages() -> None:
     options = {"candidates": 7, "dense_floor": 0.1, "fusion": "rrf", "rrf_dense_weight": 0.25, "rrf_sparse_weight": 0.5, "rrf_k": 10}
     options |= {"latest": False, "latest_share": 0.7, "period_weight": 0.3}
-    options |= {"context_share": 0.25, "section_weight": 0.4, "section_dense_weight": 0.6}
+    options |= {"context_share": 0.25, "section_weight": 0.4, "section_dense_weight": 0.6, "several_weight": 0.2}
     with clew.open(":memory:", model={"embedder": "none"}, recall=options, score={"access_divisor": 9.0}) as memory:
-        _, found, fuse, lift, _, score, _, chronology, _ = memory.recipe("balanced").stages
+        _, _, found, fuse, lift, _, _, score, _, several, chronology, _ = memory.recipe("balanced").stages
         assert isinstance(found, Candidates)
         assert (found.limit, found.dense_floor) == (7, 0.1)
         assert fuse == Fuse(context_share=0.25, method="rrf", dense_weight=0.25, sparse_weight=0.5, rrf_k=10)
         assert lift == Lift(weight=0.4, dense_weight=0.6, limit=7, store=memory.store)
+        assert several == Several(weight=0.2, store=memory.store)
         assert chronology == Chronology(order=False, share=0.7, period_weight=0.3, store=memory.store)
         assert isinstance(score, Score)
         assert score.access_divisor == 9.0

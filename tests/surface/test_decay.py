@@ -11,7 +11,9 @@ def test_by_itself_it_only_tells_and_apply_archives(filled: Cli) -> None:
     assert told["examined"] == len(told["archived"]) == 3
     assert filled.json("stats")["archived"] == 0
     assert filled.json("decay", "--apply")["archived"] == []  # they are new
-    done = filled.json("decay", "--apply", "--now", "2999-01-01")
+    refused = filled.json("decay", "--apply", "--now", "2999-01-01", code=2)["error"]
+    assert (refused["field"], filled.json("stats")["archived"]) == ("now", 0)
+    done = filled.json("decay", "--apply", "--now", "2999-01-01", "--force")
     assert done["dry_run"] is False
     assert {each["id"] for each in done["archived"]} == {each["id"] for each in told["archived"]}
     assert filled.json("stats")["archived"] == 3
@@ -36,7 +38,7 @@ def test_people_see_what_goes_and_when_the_next_one_does(filled: Cli) -> None:
     shown = filled("decay", "--now", "2999-01-01")
     assert "Would archive 3 memories of 3." in shown.stdout
     assert "clew decay --apply" in shown.stderr
-    assert "Archived 3 memories of 3." in filled("decay", "--apply", "--now", "2999-01-01").stdout
+    assert "Archived 3 memories of 3." in filled("decay", "--apply", "--now", "2999-01-01", "--force").stdout
 
 
 def test_a_long_list_is_cut_for_people_and_whole_for_programs(cli: Cli) -> None:
@@ -57,7 +59,7 @@ def test_protected_ones_are_counted_and_a_space_can_be_named(cli: Cli) -> None:
 def test_restore_brings_one_back(cli: Cli) -> None:
     id = cli.add(TEXTS[0])
     assert cli("restore", id).stdout == f"{id} was not archived.\n"
-    cli("decay", "--apply", "--now", "2999-01-01")
+    cli("decay", "--apply", "--now", "2999-01-01", "--force")
     assert cli("restore", id).stdout == f"{id} is back.\n"
     assert cli.json("restore", id) == {"id": id, "archived": False}
     assert cli.json("recall", "staging database port")["hits"][0]["id"] == id

@@ -337,7 +337,7 @@ def check_whole(store: Path, files: int) -> None:
         roots = Counter(node.metadata[FILE] for node in live if FILE in node.metadata)
         assert len(roots) == files
         assert set(roots.values()) == {1}
-        coverage = memory.store.coverage()
+        coverage = memory.store.coverage("default")
         assert coverage.nodes == coverage.vectors == len(live)
         assert coverage.contexts == coverage.keyed
         assert memory.stats()["unembedded"] == 0

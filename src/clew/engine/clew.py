@@ -12,24 +12,28 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from clew.engine import reembedding, transfer, versions
+from clew.engine.paging import Page, page_of, spot_at
 from clew.engine.questioning import questioner
-from clew.engine.request import SERVED, filter_of, number, one_of, question, whole
+from clew.engine.request import SERVED, filter_of, number, question, stand, unknown, whole
 from clew.engine.tracking import AccessTracker
 from clew.engine.truth import Truth
 from clew.engine.vectors import Vectoriser
-from clew.errors import InputError, NotFoundError, ProtectedError, StoreError
+from clew.errors import InputError, ProtectedError, StoreError
 from clew.forking import after_fork
 from clew.ids import new_id
 from clew.ingest.commit import Committer
 from clew.ingest.draft import Draft, draft
-from clew.ingest.fields import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line
+from clew.ingest.fields import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line, one_of
+from clew.ingest.firewall.echo import Returned
+from clew.ingest.firewall.screening import screened, scrubbed
 from clew.ingest.questions.asking import questions_of
 from clew.ports import Clock, Embedder, Problem, Progress, Sort, Store
 from clew.recall.recipes import NAMES, Recipe, recipe
 from clew.recall.state import Recall
 from clew.settings import Settings, as_dict
 from clew.settings import load as load_settings
-from clew.times import Moment, parse_time
+from clew.telemetry import Telemetry, Watch, watched
+from clew.times import Moment
 from clew.types import Edge, Event, EventKind, Filter, Kind, Node, NodeId, Outcome, Vectors
 
 if TYPE_CHECKING:
@@ -53,14 +57,26 @@ def silent(what: str, done: int, total: int | None) -> None:
 class Clew:
     """A memory: give it what an agent learns, ask it for the right pieces. Thread-safe; close it or use `with`."""
 
-    def __init__(self, *, store: Store, embedder: Embedder | None, settings: Settings, clock: Clock, owns_store: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        store: Store,
+        embedder: Embedder | None,
+        settings: Settings,
+        clock: Clock,
+        owns_store: bool = True,
+        telemetry: Telemetry | None = None,
+    ) -> None:
         self.store = store
         self.settings = settings
         self._clock = clock
         self._owns_store = owns_store
         self._closed = False
-        self._vectors = Vectoriser(embedder, store)
+        later = lambda work: self._executor.submit(work)  # noqa: E731, PLW0108 - by then there is one, and after a fork another
+        self.watch = Watch(telemetry, include_text=settings.telemetry.include_text, later=later)
+        self._vectors = Vectoriser(embedder, store, called=self.watch.embedded)
         asker = questioner(settings.questions)
+        self._returned = Returned(store, minutes=settings.firewall.echo_minutes) if settings.firewall.echo else None
         self._committer = Committer(
             store,
             embed=self._vectors.passages,
@@ -69,9 +85,10 @@ class Clew:
             clock=clock,
             new_id=new_id,
             questioner=asker,
+            returned=self._returned,
         )
-        self._truth = Truth(store, self._vectors.passages, self._vectors.model, settings, clock, new_id, self._draft, asker)
-        self._tracker = AccessTracker(store, settings.access)
+        self._truth = Truth(store, self._vectors.passages, self._vectors.model, settings, clock, new_id, self._draft, asker, self._returned)
+        self._tracker = AccessTracker(store, settings.access, publish=None if self._returned is None else self._returned.publish)
         self._start_threads()
         after_fork(self._start_threads)
 
@@ -80,6 +97,7 @@ class Clew:
 
     # --- remember ---
 
+    @watched("remember")
     def remember(self, text: str, **fields: Any) -> Outcome:
         """Offer one memory; the outcome says what became of it, and by which rule.
 
@@ -88,6 +106,7 @@ class Clew:
         """
         return self._committed([self._draft(text, fields)])[0]
 
+    @watched("remember_many")
     def remember_many(self, memories: Iterable[str | Mapping[str, Any]], *, progress: Progress = silent, **fields: Any) -> list[Outcome]:
         """Offer many memories, embedded and committed in batches; outcomes come in the order of the memories.
 
@@ -118,7 +137,8 @@ class Clew:
         if isinstance(memory, str):
             return self._draft(memory, fields)
         if not isinstance(memory, Mapping) or "text" not in memory:
-            raise InputError(f"memories[{position}]", memory, "is neither a text nor a mapping with a text", 'Write it as {"text": "…"}.')
+            shown = scrubbed(memory)
+            raise InputError(f"memories[{position}]", shown, "is neither a text nor a mapping with a text", 'Write it as {"text": "…"}.')
         return self._draft(memory["text"], {**fields, **{key: value for key, value in memory.items() if key != "text"}})
 
     def _draft(self, text: Any, fields: Mapping[str, Any]) -> Draft:
@@ -127,6 +147,7 @@ class Clew:
                 one_of("memory", name, FIELDS)
         return draft(text, **fields, settings=self.settings, now=self._clock())
 
+    @watched("import")
     def import_path(self, *paths: str | Path, progress: Progress = silent, **options: Any) -> ImportReport:
         """Bring in files, directories and globs; the report says what became of each file, and why.
 
@@ -139,6 +160,7 @@ class Clew:
                 raise InputError("paths", path, "is no path", "Name a file, a directory or a glob.")
         return self._importer(progress, options).paths(paths)
 
+    @watched("import")
     def import_data(self, data: bytes | str, *, name: str | None = None, progress: Progress = silent, **options: Any) -> ImportReport:
         """Bring in one text or file that is not on disk; under the same name it takes the place of what was there."""
         self._check_open()
@@ -156,6 +178,7 @@ class Clew:
 
     # --- recall ---
 
+    @watched("recall")
     def recall(
         self,
         query: str,
@@ -174,8 +197,9 @@ class Clew:
     ) -> Recall:
         """Return what should be seen for a question, best first, each hit with the reason for it.
 
-        `where` narrows by space, kind, category, tags, metadata, since, until; `preset` or `weights` say how much
-        recency, importance and use count beside relevance; `track=False` leaves no trace of the recall.
+        `where` narrows by space, kind, category, tags, metadata, since, until; `as_of` asks what was true and `known_at` what was
+        believed then, of a date at its end; `preset` or `weights` say how much recency, importance and use count beside
+        relevance; `track=False` leaves no trace of the recall.
         """
         self._check_open()
         now = self._clock()
@@ -192,7 +216,10 @@ class Clew:
             budget_tokens=budget_tokens,
             seed=seed,
         )
-        answer = self.recipe(asked.recipe).run(Recall(question=asked, id=new_id(now)))
+        found = self.recipe(asked.recipe).run(Recall(question=asked, id=new_id(now)))
+        answer = replace(found, hits=versions.owned(self.store, found.hits, asked.where))
+        if self._returned is not None:
+            self._returned.note([(hit.node, hit.context) for hit in answer.hits if hit.node is not None], now)
         if self.settings.access.track if track is None else track:
             self._tracker.record([hit.id for hit in answer.hits], now)
         return answer
@@ -236,7 +263,14 @@ class Clew:
     def variant(self, **settings: Any) -> Clew:
         """Return a Clew with other settings on the same store; closing it leaves the store open."""
         changed = load_settings(overrides={**as_dict(self.settings), **settings}).settings
-        return Clew(store=self.store, embedder=self._vectors.embedder, settings=changed, clock=self._clock, owns_store=False)
+        return Clew(
+            store=self.store,
+            embedder=self._vectors.embedder,
+            settings=changed,
+            clock=self._clock,
+            owns_store=False,
+            telemetry=self.watch.telemetry,
+        )
 
     def recipe(self, name: str) -> Recipe:
         """Return a named list of stages, bound to this store: print it, or leave out a stage and run it."""
@@ -251,10 +285,8 @@ class Clew:
         node = self.store.get([_name(id)]).get(id)
         if node is None or (as_of is None and known_at is None):
             return node
-        true_at = None if as_of is None else parse_time(as_of, "as_of")
-        return versions.at(
-            self.store, node, now=self._clock(), as_of=true_at, known_at=None if known_at is None else parse_time(known_at, "known_at")
-        )
+        times = {name: None if time is None else stand(time, name) for name, time in (("as_of", as_of), ("known_at", known_at))}
+        return versions.at(self.store, node, now=self._clock(), **times)
 
     def history(self, id: NodeId) -> tuple[Event, ...]:
         """Return what happened to a memory, oldest first; a forgotten one's history is that it was forgotten."""
@@ -262,13 +294,14 @@ class Clew:
         node = self.get(id)
         events = self.store.events(id if node is None else versions.head_of(self.store, node).id)
         if not events:
-            raise _unknown(id)
+            raise unknown(id)
         return events
 
     def questions(self, id: NodeId) -> tuple[str, ...]:
         """Return the questions that were made for a memory when it was written; often none."""
         node = self.get(id)
-        return () if node is None else questions_of(self.store, [node]).get(node.id, ())
+        own = None if node is None else versions.head_of(self.store, node)
+        return () if own is None else questions_of(self.store, [own]).get(own.id, ())
 
     def versions(self, id: NodeId) -> tuple[Node, ...]:
         """Return a memory as it was ever held to be, with what it superseded and what superseded it, in the order of valid time.
@@ -283,7 +316,13 @@ class Clew:
         from clew.engine import relating  # noqa: PLC0415 - as in `why`
 
         self._check_open()
-        return relating.related(self.store, self._known(id), now=self._clock(), limit=whole("limit", limit, 1, MAX_LISTED))
+        return relating.related(
+            self.store,
+            versions.head_of(self.store, self._known(id)),
+            now=self._clock(),
+            limit=whole("limit", limit, 1, MAX_LISTED),
+            hub_power=self.settings.spread.hub_power,
+        )
 
     def recent(
         self,
@@ -294,7 +333,7 @@ class Clew:
         known_at: Moment | None = None,
     ) -> tuple[Node, ...]:
         """Return the newest memories by valid time; of what was true at `as_of`, as believed at `known_at`."""
-        return self._listed(Sort.RECENT, limit, where, as_of, known_at)
+        return self._listed(Sort.RECENT, whole("limit", limit, 1, MAX_LISTED), where, as_of, known_at)
 
     def important(
         self,
@@ -307,7 +346,7 @@ class Clew:
     ) -> tuple[Node, ...]:
         """Return the most important memories, at least `lists.important_min`."""
         chosen = self.settings.lists.important_min if least is None else number("least", least, 0.0, 1.0)
-        return self._listed(Sort.IMPORTANT, limit, where, as_of, known_at, min_importance=chosen)
+        return self._listed(Sort.IMPORTANT, whole("limit", limit, 1, MAX_LISTED), where, as_of, known_at, min_importance=chosen)
 
     def popular(
         self,
@@ -321,7 +360,24 @@ class Clew:
         """Return the most recalled memories, with at least `lists.popular_min` accesses."""
         self._tracker.flush()
         chosen = self.settings.lists.popular_min if least is None else whole("least", least, 0, MAX_ACCESSES)
-        return self._listed(Sort.POPULAR, limit, where, as_of, known_at, min_accesses=chosen)
+        return self._listed(Sort.POPULAR, whole("limit", limit, 1, MAX_LISTED), where, as_of, known_at, min_accesses=chosen)
+
+    def page(
+        self,
+        sort: str = Sort.RECENT,
+        *,
+        limit: int = 10,
+        cursor: str | None = None,
+        where: Mapping[str, Any] | Filter | None = None,
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+    ) -> Page:
+        """Return a list page by page: all memories by recency, importance or use; the cursor of one page asks for the next."""
+        self._check_open()
+        order = Sort(one_of("sort", sort, tuple(Sort)))
+        after = None if cursor is None else spot_at(cursor, order)
+        listed = self._listed(order, whole("limit", limit, 1, MAX_LISTED) + 1, where, as_of, known_at, after=after)
+        return page_of(listed, sort=order, limit=limit)
 
     def _listed(
         self,
@@ -330,23 +386,26 @@ class Clew:
         where: Mapping[str, Any] | Filter | None,
         as_of: Moment | None,
         known_at: Moment | None,
-        **least: Any,
+        **options: Any,
     ) -> tuple[Node, ...]:
         chosen = filter_of(where, settings=self.settings, now=self._clock(), as_of=as_of, known_at=known_at)
         if chosen.kinds == SERVED:  # nobody asked for a kind: show what stands by itself, a document and not its chunks
             chosen = replace(chosen, kinds=(Kind.MEMORY, Kind.DOCUMENT, Kind.CHUNK), within=("",))
-        return self.store.listing(chosen, sort=sort, limit=whole("limit", limit, 1, MAX_LISTED), **least)
+        return self.store.listing(chosen, sort=sort, limit=limit, **options)
 
     # --- change ---
 
+    @watched("link")
     def link(self, source: NodeId, target: NodeId, *, kind: str = "RELATED", weight: float = 1.0, evidence: str = "") -> Edge:
         """Connect two memories."""
+        given, _ = screened({"evidence": evidence, "kind": kind}, self.settings.firewall)
+        ends = {id: versions.head_of(self.store, node).id for id, node in self.store.get([_name(source), _name(target)]).items()}
         edge = Edge(
-            source=_name(source),
-            target=_name(target),
-            kind=line("kind", kind, limit=MAX_NAME_CHARACTERS),
+            source=ends.get(_name(source), _name(source)),
+            target=ends.get(_name(target), _name(target)),
+            kind=line("kind", given["kind"], limit=MAX_NAME_CHARACTERS),
             weight=number("weight", weight, 0.0, 1.0),
-            evidence=line("evidence", evidence, limit=MAX_SOURCE_CHARACTERS, empty=True),
+            evidence=line("evidence", given["evidence"], limit=MAX_SOURCE_CHARACTERS, empty=True),
             t_created=self._clock(),
         )
         if len({node.space for node in self.store.get([edge.source, edge.target]).values()}) > 1:
@@ -354,6 +413,7 @@ class Clew:
         self.store.link([edge])
         return edge
 
+    @watched("supersede")
     def supersede(self, id: NodeId, text: str, *, valid_from: Moment | None = None, **fields: Any) -> Outcome:
         """Put a new memory in the place of one, which ends where the new one begins: at `valid_from`, or now.
 
@@ -362,18 +422,41 @@ class Clew:
         """
         return self._truth.supersede(_name(id), text, valid_from=valid_from, fields=fields)
 
+    @watched("invalidate")
     def invalidate(self, id: NodeId, *, at: Moment | None = None) -> Node:
         """Say that a memory stopped being true at a time, by default now; said again with another time, that one counts."""
         return self._truth.invalidate(_name(id), at=at)
 
+    @watched("expire")
     def expire(self, id: NodeId) -> Node:
         """Say that a memory is no longer believed, for any time; it stays for `known_at`."""
         return self._truth.expire(_name(id))
 
+    @watched("reassert")
     def reassert(self, id: NodeId, *, valid_from: Moment | None = None) -> Node:
         """Say that a memory that had ended or expired is true again, by default from now on."""
         return self._truth.reassert(_name(id), valid_from=valid_from)
 
+    @watched("update")
+    def update(self, id: NodeId, **fields: Any) -> Node:
+        """Change what stands beside a memory's text: title, category, trigger, importance, stability, tags, metadata, source.
+
+        Only what is given changes, at once and for every time; a new text is said with `supersede`.
+        """
+        from clew.engine.updating import updated  # noqa: PLC0415 - as in `why`
+
+        return updated(
+            self.store,
+            _name(id),
+            fields,
+            drafted=self._draft,
+            embed=self._vectors.passages,
+            model=self._vectors.model,
+            settings=self.settings,
+            clock=self._clock,
+        )
+
+    @watched("protect")
     def protect(self, id: NodeId, protected: bool = True) -> Node:
         """Keep a memory from being forgotten, or let it go again."""
         with self.store.transaction():
@@ -382,6 +465,7 @@ class Clew:
             self.store.append([self._event(node.id, EventKind.UPDATE, protected=bool(protected))])
         return replace(node, protected=bool(protected))
 
+    @watched("forget")
     def forget(self, id: NodeId, *, force: bool = False) -> Node:
         """Remove a memory with its words, vectors and edges; only the fact that it was forgotten stays.
 
@@ -400,23 +484,24 @@ class Clew:
                     f"Memory {kept} is protected. Lift it with: clew protect {kept} --off, or forget with --force.", id=kept
                 )
             self.store.delete(family)
-            self.store.append([self._event(each, EventKind.FORGET) for each in family])
+            self.store.append([self._event(each, EventKind.FORGET, space=node.space) for each in family])
         return node
 
+    @watched("restore")
     def restore(self, id: NodeId) -> Node:
         """Bring back a memory from the archive; that counts as a use, so that it does not fade at once again."""
         with self.store.transaction():
-            node = self._known(id)
+            node = versions.head_of(self.store, self._known(id))
             if node.archived:
-                self.store.update(id, archived=False)
-                self.store.append([self._event(id, EventKind.UPDATE, archived=False)])
-                self.store.touch([id], self._clock(), min_interval_seconds=0)
-        return self._known(id) if node.archived else node
+                self.store.update(node.id, archived=False)
+                self.store.append([self._event(node.id, EventKind.UPDATE, archived=False)])
+                self.store.touch([node.id], self._clock(), min_interval_seconds=0)
+        return self._known(node.id) if node.archived else node
 
     def _known(self, id: NodeId) -> Node:
         node = self.get(id)
         if node is None:
-            raise _unknown(id)
+            raise unknown(id)
         return node
 
     def _event(self, id: NodeId, kind: EventKind, **detail: Any) -> Event:
@@ -424,24 +509,30 @@ class Clew:
 
     # --- care ---
 
-    def stats(self) -> dict[str, Any]:
-        """Return counts and sizes, what was rejected by rule, and whether accesses could be counted."""
-        self._tracker.flush()
-        return {**self.store.stats(), "tracking_failure": self._tracker.failure}
+    def stats(self, *, space: str | None = None) -> dict[str, Any]:
+        """Return counts and sizes, what was rejected by rule, and whether accesses could be counted; of one space only its own counts.
 
-    def decay(self, *, dry_run: bool = True, space: str | None = None, now: Moment | None = None) -> Decayed:
+        Of the whole store also the `ledger`: what this Clew has spent since it was opened, in calls, tokens and milliseconds.
+        """
+        self._tracker.flush()
+        if space is not None:
+            return dict(self.store.stats(space))
+        return {**self.store.stats(), "tracking_failure": self._tracker.failure, "ledger": self.watch.totals()}
+
+    def decay(self, *, dry_run: bool = True, space: str | None = None, now: Moment | None = None, force: bool = False) -> Decayed:
         """Archive the memories that have faded (settings `decay`), or only tell which would go; nothing is deleted.
 
         Without a space all are looked at. Documents and their parts do not fade. Archived memories are found with
-        `where={"archived": True}`, and `restore` brings them back.
+        `where={"archived": True}`, and `restore` brings them back. A `now` that is still to come is for a dry run, unless by `force`.
         """
-        from clew.engine.decay import decay  # noqa: PLC0415 - what is remembered and recalled need not load it
+        from clew.engine.decay import decay, run_at  # noqa: PLC0415 - what is remembered and recalled need not load it
 
         self._check_open()
         self._tracker.flush()
+        clock = self._clock()
         return decay(
             self.store,
-            now=self._clock() if now is None else parse_time(now, "now"),
+            now=clock if now is None else run_at(now, clock=clock, ahead=dry_run or force),
             settings=self.settings.decay,
             space=None if space is None else line("space", space, limit=MAX_NAME_CHARACTERS),
             dry_run=dry_run,
@@ -494,6 +585,7 @@ class Clew:
         self._tracker.close()
         self._executor.shutdown(wait=True)
         if self._owns_store:
+            self.watch.close()
             self.store.close()
 
     def __enter__(self) -> Self:
@@ -508,7 +600,3 @@ class Clew:
 def _name(id: NodeId) -> NodeId:
     """Return an id that can be looked up; any text may be asked for, nothing else."""
     return line("id", id, limit=MAX_NAME_CHARACTERS)
-
-
-def _unknown(id: NodeId) -> NotFoundError:
-    return NotFoundError(f"No memory {id}. List them with: clew list", id=id)

@@ -15,8 +15,10 @@ from heapq import nsmallest
 from itertools import islice
 from typing import NamedTuple
 
+from clew.errors import InputError
 from clew.ports import Evidence, Store
 from clew.settings.sections import DecaySettings
+from clew.times import Moment, iso, parse_time
 from clew.types import Event, EventKind, Kind, Node, NodeId
 
 DAY = timedelta(days=1)
@@ -100,6 +102,16 @@ def _after(moment: datetime, days: float) -> datetime | None:
         return moment + timedelta(days=days)
     except OverflowError:  # infinite, or beyond the calendar
         return None
+
+
+def run_at(now: Moment, *, clock: datetime, ahead: bool) -> datetime:
+    """Return the time that a run goes by; one that is still to come is for looking ahead, not for archiving what is in use until then."""
+    chosen = parse_time(now, "now")
+    if chosen > clock and not ahead:
+        raise InputError(
+            "now", iso(chosen), "is still to come", "Look ahead with a dry run, or leave it out to archive what has faded by now."
+        )
+    return chosen
 
 
 def decay(store: Store, *, now: datetime, settings: DecaySettings, space: str | None, dry_run: bool, batch_size: int) -> Decayed:

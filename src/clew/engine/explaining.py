@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from clew.engine.request import filter_of, one_of, question
+from clew.engine.request import filter_of, question
+from clew.engine.versions import head_of, owned, seen_under, successor
 from clew.ids import new_id
+from clew.ingest.fields import one_of
 from clew.recall.reasons import why as hits
 from clew.recall.reasons import whynot
 from clew.recall.reasons.walk import Walk, walked
@@ -15,16 +18,25 @@ from clew.recall.reasons.why import Why
 from clew.recall.reasons.whynot import WhyNot
 from clew.recall.state import Question, Recall
 from clew.store.filters import passes
+from clew.times import iso
 from clew.types import Node, NodeId
 
 if TYPE_CHECKING:
     from clew.engine.clew import Clew
 
 
+ENDED = ("invalid", "as_of")  # why a filter leaves out what is not true any more
+
+
 def why(clew: Clew, query: str, id: NodeId, options: Mapping[str, Any]) -> Why:
     """Return a memory's place in the whole ranking and what put it there; of one outside the answer also what kept it out."""
     walk = walked_through(clew, asked(clew, query, options))
-    return hits.why(walk, id, _seen(clew, id, walk), why_not_of(clew, walk, id))
+    row = _seen(clew, id, walk)
+    if row is None:
+        return hits.why(walk, id, None, why_not_of(clew, walk, id))
+    found = hits.why(walk, row.id, row, why_not_of(clew, walk, id))
+    hit = next(iter(owned(clew.store, [found.hit], walk.answer.question.where)), None) if found.hit is not None else None
+    return replace(found, id=head_of(clew.store, row).id, hit=hit)
 
 
 def why_not(clew: Clew, query: str, id: NodeId, options: Mapping[str, Any]) -> WhyNot:
@@ -33,8 +45,16 @@ def why_not(clew: Clew, query: str, id: NodeId, options: Mapping[str, Any]) -> W
 
 
 def why_not_of(clew: Clew, walk: Walk, id: NodeId) -> WhyNot:
-    """Return the same of a recall that was walked through already."""
-    return whynot.why_not(walk, id, _seen(clew, id, walk), store=clew.store, passes=passes)
+    """Return the same of a recall that was walked through already; of what ended because something took its place, what that is."""
+    row = _seen(clew, id, walk)
+    if row is None:
+        return whynot.unknown(id)
+    found = whynot.why_not(walk, row.id, row, store=clew.store, passes=passes)
+    own = head_of(clew.store, row)
+    later = (
+        successor(clew.store, own) if found.reason in ENDED and row.t_invalid is not None and found.value == iso(row.t_invalid) else None
+    )
+    return whynot.told(replace(found, id=own.id, by=later or found.by))
 
 
 def asked(clew: Clew, query: str, options: Mapping[str, Any]) -> Question:
@@ -56,6 +76,10 @@ def walked_through(clew: Clew, question: Question) -> Walk:
 
 
 def _seen(clew: Clew, id: NodeId, walk: Walk) -> Node | None:
-    """Return a node of the asked space; one of another space is as unknown as one that never was."""
+    """Return the version that the question is about of a memory of the asked space; one of another space is as unknown as none.
+
+    The id may be the memory's own or that of any version: both mean the memory, as it was held to be at the time asked about.
+    """
     node = clew.store.get([id]).get(id)
-    return node if node is not None and node.space == walk.answer.question.where.space else None
+    where = walk.answer.question.where
+    return seen_under(clew.store, node, where) if node is not None and node.space == where.space else None

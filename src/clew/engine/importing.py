@@ -79,6 +79,7 @@ def options(
         max_tags=memory.max_tags,
         chunking=lambda format: chunk_options(settings, format),
         entities=settings.entities,
+        firewall=settings.firewall,
         signature=repr(settings.chunking),
     )
 

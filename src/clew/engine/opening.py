@@ -13,6 +13,7 @@ from clew.models import load as load_model
 from clew.ports import Clock, Embedder, Progress, Store
 from clew.settings import Loaded
 from clew.settings import load as load_settings
+from clew.telemetry import Telemetry
 
 IN_MEMORY = ":memory:"
 
@@ -38,10 +39,25 @@ def open_clew(
     try:
         model = loaded.settings.model
         chosen = embedder or load_model(model.embedder, auto_pull=model.auto_pull, progress=progress, announce=announce)
+        telemetry = _telemetry(loaded)
     except BaseException:
         store.close()
         raise
-    return Clew(store=store, embedder=chosen, settings=loaded.settings, clock=clock or now_utc)
+    return Clew(store=store, embedder=chosen, settings=loaded.settings, clock=clock or now_utc, telemetry=telemetry)
+
+
+def _telemetry(loaded: Loaded) -> Telemetry | None:
+    """Begin to log as the settings say, and return who else is told what is done; by default nobody is, and nothing is loaded."""
+    log, telemetry = loaded.settings.log, loaded.settings.telemetry
+    if log.level != "none":
+        from clew.telemetry.logs import start_logging  # noqa: PLC0415 - only when asked for
+
+        start_logging(log, include_text=telemetry.include_text)
+    if not telemetry.enabled:
+        return None
+    from clew.telemetry.opening import open_telemetry  # noqa: PLC0415 - only when asked for
+
+    return open_telemetry(telemetry)
 
 
 def open_store(path: str | Path | None, loaded: Loaded) -> Store:

@@ -6,14 +6,13 @@ Nothing crosses spaces, and only what can be seen now is shown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from clew.ports import Store
 from clew.recall.links import damped
-from clew.types import Edge, Filter, Mention, Named, Node, NodeId
+from clew.types import Edge, Filter, Kind, Mention, Named, Node, NodeId
 
-HUB_POWER = 0.5  # as spread.hub_power has it: what many nodes name connects little
 ROOM = 80  # characters of a text on each side of a name
 
 
@@ -63,19 +62,33 @@ class _Tie:
     edge: str = ""
 
 
-def related(store: Store, node: Node, *, now: datetime, limit: int) -> Related:
-    """Return what a node is connected with; at most `limit` nodes and edges, the strongest first, ties by id."""
+def related(store: Store, node: Node, *, now: datetime, limit: int, hub_power: float) -> Related:
+    """Return what a node is connected with; at most `limit` nodes and edges, the strongest first, ties by id.
+
+    What many nodes name connects little: `hub_power` damps it, as in a recall.
+    """
     where = Filter(space=node.space, now=now)
     said = store.mentions([node.id]).get(node.id, ())
     known = store.named([mention.key for mention in said], where, limit=limit + 1)  # the node itself may be among them
     edges = _seen(store, node, where)[:limit]
-    ties = [tie for tie in (*_by_names(said, known), *_by_edges(node, edges)) if tie.node != node.id]
+    ties = [*_by_names(said, known, hub_power=hub_power), *_by_edges(node, edges)]
+    heads = _heads(store, [tie.node for tie in ties])
+    # A memory that is true at two times has a row for each, and is one neighbour all the same.
+    own = dict.fromkeys(replace(tie, node=heads[tie.node].id) for tie in ties if tie.node in heads)
     return Related(
         id=node.id,
         entities=tuple(_entities(node, said, known)),
         edges=edges,
-        nodes=_neighbours(store, ties, limit=limit),
+        nodes=_neighbours(heads, [tie for tie in own if tie.node != node.id], limit=limit),
     )
+
+
+def _heads(store: Store, ids: Sequence[NodeId]) -> dict[NodeId, Node]:
+    """Return for each node the one that keeps its memory's id, under both their ids."""
+    found = store.get(list(dict.fromkeys(ids)))
+    roots = store.get(list(dict.fromkeys(each.root for each in found.values() if each.kind is Kind.MEMORY and each.root)))
+    heads = {id: roots.get(each.root or "", each) for id, each in found.items()}
+    return heads | {head.id: head for head in heads.values()}
 
 
 def _entities(node: Node, said: Sequence[Mention], known: Mapping[str, Named]) -> Iterator[Entity]:
@@ -106,12 +119,12 @@ def _other(node: Node, edge: Edge) -> NodeId:
     return edge.target if edge.source == node.id else edge.source
 
 
-def _by_names(said: Sequence[Mention], known: Mapping[str, Named]) -> Iterator[_Tie]:
+def _by_names(said: Sequence[Mention], known: Mapping[str, Named], *, hub_power: float) -> Iterator[_Tie]:
     for mention in said:
         named = known.get(mention.key)
         if named is None:
             continue
-        strength = mention.confidence * damped(named.nodes, power=HUB_POWER)
+        strength = mention.confidence * damped(named.nodes, power=hub_power)
         yield from (_Tie(id, strength, about=mention.name) for id in named.subjects)
         yield from (_Tie(id, strength, shares=mention.name) for id in named.holders)
 
@@ -120,13 +133,12 @@ def _by_edges(node: Node, edges: Sequence[Edge]) -> Iterator[_Tie]:
     return (_Tie(_other(node, edge), edge.weight, edge=edge.kind) for edge in edges)
 
 
-def _neighbours(store: Store, ties: Sequence[_Tie], *, limit: int) -> tuple[Neighbour, ...]:
+def _neighbours(nodes: Mapping[NodeId, Node], ties: Sequence[_Tie], *, limit: int) -> tuple[Neighbour, ...]:
     strengths: dict[NodeId, float] = {}
     for tie in ties:
         strengths[tie.node] = strengths.get(tie.node, 0.0) + tie.strength
     best = sorted(strengths, key=lambda id: (-strengths[id], id))[:limit]
-    nodes = store.get(best)
-    return tuple(_neighbour(nodes[id], strengths[id], [tie for tie in ties if tie.node == id]) for id in best if id in nodes)
+    return tuple(_neighbour(nodes[id], strengths[id], [tie for tie in ties if tie.node == id]) for id in best)
 
 
 def _neighbour(node: Node, strength: float, ties: Sequence[_Tie]) -> Neighbour:

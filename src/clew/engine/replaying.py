@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from clew.engine.explaining import walked_through, why_not_of
 from clew.engine.request import question
 from clew.engine.tracing import Placed, Trace, deciding, read_trace, stages, state
+from clew.engine.versions import owned
 from clew.ingest.fields import MAX_NAME_CHARACTERS, line, names, plain_metadata
 from clew.recall.reasons.walk import Walk, rank_of
 from clew.recall.state import Hit, Question
@@ -68,13 +69,14 @@ def replay(clew: Clew, given: str | bytes | Mapping[str, Any]) -> Replay:
     trace = read_trace(given)
     asked = checked(clew, trace.question)
     walk = walked_through(clew, asked)
-    now = state(clew)
+    hits = owned(clew.store, walk.answer.hits, asked.where)
+    now = state(clew, asked.where.space)
     return Replay(
         trace_id=trace.id,
         query=asked.text,
         now=trace.now,
-        ranking=tuple(walk.answer.hits),
-        hits=tuple(_changes(clew, trace, walk)),
+        ranking=hits,
+        hits=tuple(_changes(clew, trace, walk, hits)),
         settings=_differing(trace.settings, deciding(clew.settings)),
         model=(trace.model, now["model"]),
         store=_differing(trace.store, now["store"]),
@@ -101,12 +103,12 @@ def checked(clew: Clew, told: Question) -> Question:
     return replace(told, where=where, preset=line("trace.question.preset", told.preset, limit=MAX_NAME_CHARACTERS), weights=found.weights)
 
 
-def _changes(clew: Clew, trace: Trace, walk: Walk) -> Iterator[Change]:
+def _changes(clew: Clew, trace: Trace, walk: Walk, found: Sequence[Hit]) -> Iterator[Change]:
     """Yield what became of every hit that is not as it was, those of the trace first."""
-    hits = {hit.id: hit for hit in walk.answer.hits}
+    hits = {hit.id: hit for hit in found}
     for rank, placed in enumerate(trace.ranking, start=1):
         hit = hits.pop(placed.id, None)
-        change = _gone(clew, walk, placed, rank) if hit is None else _changed(walk, placed, rank, hit)
+        change = _gone(clew, walk, placed, rank) if hit is None else _changed(found, placed, rank, hit)
         if change is not None:
             yield change
     for hit in hits.values():
@@ -115,7 +117,7 @@ def _changes(clew: Clew, trace: Trace, walk: Walk) -> Iterator[Change]:
             id=hit.id,
             change="new",
             rank_before=None,
-            rank=rank_of(hit.id, walk.answer.hits),
+            rank=rank_of(hit.id, found),
             score_before=None,
             score=hit.score,
             components={},
@@ -137,8 +139,8 @@ def _gone(clew: Clew, walk: Walk, placed: Placed, rank: int) -> Change:
     )
 
 
-def _changed(walk: Walk, placed: Placed, rank: int, hit: Hit) -> Change | None:
-    now = rank_of(hit.id, walk.answer.hits)
+def _changed(found: Sequence[Hit], placed: Placed, rank: int, hit: Hit) -> Change | None:
+    now = rank_of(hit.id, found)
     before = {name: part.contribution for name, part in placed.components.items()}
     after = {name: part.contribution for name, part in hit.components.items()}
     parts = {

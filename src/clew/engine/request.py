@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from clew.errors import InputError
-from clew.ingest.fields import MAX_NAME_CHARACTERS, line, names, plain_metadata
+from clew.errors import InputError, NotFoundError
+from clew.ingest.fields import MAX_NAME_CHARACTERS, line, names, one_of, plain_metadata
 from clew.recall.recipes import NAMES
 from clew.recall.state import Question
 from clew.settings import Settings, Weights
 from clew.times import Moment, parse_time
-from clew.types import Filter, Kind
+from clew.types import Filter, Kind, NodeId
 
 MAX_K = 1000
 WHERE_KEYS = ("space", "kind", "category", "tags", "metadata", "since", "until", "archived")
@@ -82,9 +81,14 @@ def filter_of(
     )
     return replace(
         chosen,
-        as_of=chosen.as_of if as_of is None else parse_time(as_of, "as_of"),
-        known_at=chosen.known_at if known_at is None else parse_time(known_at, "known_at"),
+        as_of=chosen.as_of if as_of is None else stand(as_of, "as_of"),
+        known_at=chosen.known_at if known_at is None else stand(known_at, "known_at"),
     )
+
+
+def stand(moment: Moment, field: str) -> datetime:
+    """Return the moment that is asked about; of a day its end, so that what became true or known on that day counts."""
+    return parse_time(moment, field, end_of_day=True)
 
 
 def _from_mapping(where: dict[str, Any], settings: Settings, now: datetime) -> Filter:
@@ -119,13 +123,9 @@ def _many(value: object) -> list[object]:
     return list(value)
 
 
-def one_of(field: str, value: object, known: tuple[str, ...]) -> str:
-    """Return the value if it is one of the known ones; otherwise say which is nearest."""
-    if value in known:
-        return str(value)
-    near = difflib.get_close_matches(str(value)[:64], known, n=1)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    raise InputError(field, value, "is not known", f"{hint}Known: {', '.join(known)}.")
+def unknown(id: NodeId) -> NotFoundError:
+    """Return the error of an id that no memory has, or none that the caller may know of."""
+    return NotFoundError(f"No memory {id}. List them with: clew list", id=id)
 
 
 def whole(field: str, value: object, least: int, most: int) -> int:

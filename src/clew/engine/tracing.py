@@ -26,8 +26,10 @@ VERSION = 1
 MAX_CHARACTERS = 10_000_000  # a thousand hits with all their numbers take one
 FIELDS = ("format", "version", "clew", "id", "now", "question", "recipe", "settings", "model", "store", "ranking")
 
-# What these sections say is about writing, counting and listing; the rest, later sections too, may change a ranking.
-OTHER_SECTIONS = frozenset({"store", "memory", "duplicates", "substance", "imports", "access", "lists", "chunking", "decay"})
+# What these sections say is about writing, counting, listing and serving; the rest, later sections too, may change a ranking.
+OTHER_SECTIONS = frozenset(
+    "store memory duplicates substance imports access lists chunking decay serve mcp log telemetry".split()  # none tells of the machine
+)
 # The question has these already, or they change nothing.
 DECIDED = frozenset(
     {
@@ -76,7 +78,7 @@ def trace_of(clew: Clew, answer: Recall) -> dict[str, Any]:
         "question": encoded(answer.question),
         "recipe": stages(clew, answer.question.recipe),
         "settings": deciding(clew.settings),
-        **state(clew),
+        **state(clew, answer.question.where.space),
         "ranking": [_placed(hit, rank) for rank, hit in enumerate(answer.hits, start=1)],
         "notes": list(answer.notes),
     }
@@ -93,10 +95,10 @@ def deciding(settings: Settings) -> dict[str, Any]:
     return {key: value for key, value in flat.items() if key.partition(".")[0] not in OTHER_SECTIONS and key not in DECIDED}
 
 
-def state(clew: Clew) -> dict[str, Any]:
-    """Return the model of a store's vectors, and how much it holds and has lived through; recalls count for nothing."""
+def state(clew: Clew, space: str) -> dict[str, Any]:
+    """Return the model of a store's vectors, and how much a space holds and has lived through; recalls count for nothing."""
     model = clew.store.model()
-    told = clew.store.stats()  # each store tells what it counts
+    told = clew.store.stats(space)  # each store tells what it counts
     counts = {name: told[name] for name in ("nodes", "live", "archived", "vectors", "edges") if name in told}
     happened = {str(kind): count for kind, count in told.get("by_event", {}).items() if kind != EventKind.ACCESS}
     return {"model": None if model is None else model.id, "store": {**counts, "events": sum(happened.values())}}

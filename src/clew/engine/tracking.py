@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import TypeAlias
 
 from clew.errors import ClewError
 from clew.forking import after_fork
@@ -12,13 +13,17 @@ from clew.ports import Store
 from clew.settings import AccessSettings
 from clew.types import NodeId
 
+Publish: TypeAlias = Callable[[Sequence[NodeId], datetime], None]
+
 
 class AccessTracker:
     """Collects accesses and writes them together, at the latest `flush_seconds` after the first (mission M5)."""
 
-    def __init__(self, store: Store, settings: AccessSettings) -> None:
+    def __init__(self, store: Store, settings: AccessSettings, *, publish: Publish | None = None) -> None:
+        """Take the store; `publish` is told of the same accesses by the same thread."""
         self._store = store
         self._settings = settings
+        self._publish = publish
         self._closing = False
         self.failure: str | None = None
         self._begin()
@@ -49,6 +54,8 @@ class AccessTracker:
             return
         try:
             self._store.touch(list(batch), max(batch.values()), min_interval_seconds=self._settings.min_interval_seconds)
+            if self._publish is not None:
+                self._publish(list(batch), max(batch.values()))
             self.failure = None
         except ClewError as error:  # an uncounted access is a loss that statistics report, not a failed recall
             self.failure = error.message

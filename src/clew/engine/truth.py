@@ -12,26 +12,27 @@ a version, a row of its own with the same words and vectors whose `root` is the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from clew.engine.versions import SUPERSEDES, head_of, rows_of
+from clew.engine.subjects import same_subject
+from clew.engine.versions import SUPERSEDES, carried, head_of, rows_of, successor
 from clew.errors import InputError, NotFoundError
 from clew.ingest.commit import Committer
 from clew.ingest.draft import Draft, OnDuplicate, embedding_text
 from clew.ingest.embedding import Embed
+from clew.ingest.firewall.echo import Returned
 from clew.ingest.hygiene import cleaned
 from clew.ingest.questions.asking import Ahead, asked
 from clew.ports import Clock, ModelInfo, Questioner, Store
 from clew.settings import Settings
 from clew.times import Moment, iso, parse_time
-from clew.types import Edge, Event, EventKind, Filter, Kind, Node, NodeId, Outcome, OutcomeKind, Stability
-from clew.words import content_hash, folded, terms, words
+from clew.types import Edge, Event, EventKind, Kind, Node, NodeId, Outcome, OutcomeKind
+from clew.words import content_hash
 
 INHERITED = ("title", "space", "category", "importance", "stability", "tags", "metadata")
-SAME_SUBJECT_LIMIT = 50  # memories looked at for the same subject; one with the same title holds all its words and stands among the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class Truth:
     new_id: Callable[[datetime], NodeId]
     draft: Callable[[str, Mapping[str, Any]], Draft]
     questioner: Questioner | None = None
+    returned: Returned | None = None
 
     # --- changes ---
 
@@ -71,18 +73,17 @@ class Truth:
             return outcome
 
     def remember(self, offered: Draft) -> Outcome:
-        """Commit a draft, and let it supersede by itself the one memory with the same subject and category that goes out of date."""
+        """Commit a draft and let it take its place by itself among the memories of its subject and category, told in the notes.
+
+        It ends the one that is true when it begins; where it arrives late, it ends itself where the next one begins.
+        """
         ahead = self._made_ahead(offered)
         with self.store.transaction():
             now = self.clock()
             outcome = self._committer(ahead, now).commit([offered])[0]
             if outcome.outcome is not OutcomeKind.INSERTED or outcome.id is None:
                 return outcome
-            old = self._same_subject(_existing(self.store, outcome.id), now)
-            if old is None:
-                return outcome
-            self._succeed(old, outcome.id, now)
-            return replace(outcome, notes=(*outcome.notes, f"It supersedes {old.id}, which has the same subject."))
+            return replace(outcome, notes=(*outcome.notes, *self._take_place(_existing(self.store, outcome.id), now)))
 
     def invalidate(self, id: NodeId, *, at: Moment | None) -> Node:
         """Say that a fact stopped being true at a time, or at another than was said before."""
@@ -136,8 +137,32 @@ class Truth:
             self.store.append([Event(node=old.id, kind=EventKind.SUPERSEDE, at=now, detail=said)])
         if old.protected:
             self.store.update(new, protected=True)
-        self.store.append([Event(node=new, kind=EventKind.SUPERSEDE, at=now, detail={"supersedes": old.id, "at": iso(at)})])
-        self.store.link([Edge(source=new, target=old.id, kind=SUPERSEDES, t_created=now)])
+        self._connect(new, old.id, at, now)
+        self.store.link(carried(self.store, old, new, now))
+
+    def _connect(self, new: NodeId, old: NodeId, at: datetime, now: datetime) -> None:
+        self.store.append([Event(node=new, kind=EventKind.SUPERSEDE, at=now, detail={"supersedes": old, "at": iso(at)})])
+        self.store.link([Edge(source=new, target=old, kind=SUPERSEDES, t_created=now)])
+
+    def _take_place(self, new: Node, now: datetime) -> tuple[str, ...]:
+        """End the fact of the same subject that is true when the new one begins, and the new one where the next begins; say so."""
+        same = same_subject(self.store, new, now)
+        before = [node for node in same if node.t_valid <= new.t_valid]
+        after = min((node for node in same if node.t_valid > new.t_valid), key=lambda node: (node.t_valid, node.id), default=None)
+        if len(before) > 1:  # nobody can tell which one it replaces
+            return (f"Nothing was superseded: {len(before)} memories with the same subject are true when it begins.",)
+        notes = []
+        for old in before:
+            self._succeed(old, new.id, now)
+            notes.append(f"It supersedes {old.id}, which has the same subject.")
+        if after is not None and (new.t_invalid is None or after.t_valid < new.t_invalid):
+            later = after.root or after.id
+            self.store.update(new.id, t_invalid=after.t_valid)
+            told = {"by": later, "at": iso(after.t_valid)}
+            self.store.append([Event(node=new.id, kind=EventKind.SUPERSEDE, at=now, detail=told)])
+            self._connect(later, new.id, after.t_valid, now)
+            notes.append(f"It came late and is true until {iso(after.t_valid)}: then {later} begins, which has the same subject.")
+        return tuple(notes)
 
     def _revise(self, node: Node, now: datetime, kind: EventKind, detail: Mapping[str, Any], **changes: Any) -> None:
         """Change a row as known from now on."""
@@ -157,23 +182,12 @@ class Truth:
         self.store.mention([said._replace(node=version.id) for said in self.store.mentions([node.id]).get(node.id, ())])
         return version.id
 
-    def _same_subject(self, new: Node, now: datetime) -> Node | None:
-        """Return the one dynamic memory of the same title and category that is true when the new one begins."""
-        if new.stability is not Stability.DYNAMIC or not (subject := _subject(new.title)):
-            return None
-        where = Filter(space=new.space, kinds=(Kind.MEMORY,), categories=(new.category,), as_of=new.t_valid, now=now)
-        found = self.store.sparse(terms(new.title), where, limit=SAME_SUBJECT_LIMIT)
-        nodes = self.store.get([match.id for match in found if match.id != new.id]).values()
-        same = [node for node in nodes if node.stability is Stability.DYNAMIC and _subject(node.title) == subject]
-        # Of several nobody can tell which one it replaces, and what the clock has not come to yet is left alone.
-        return same[0] if len(same) == 1 and same[0].t_created <= now else None
-
     # --- what may be changed ---
 
     def _changeable(self, id: NodeId, now: datetime) -> Node:
         """Return a row whose end may be set: believed, and with nothing in its place."""
         node = self._believed(id, now)
-        if later := self._successor(node):
+        if later := successor(self.store, node):
             raise InputError("id", id, f"was superseded by {later}", f"Change {later}, or let this one hold again: clew reassert {id}")
         return node
 
@@ -185,16 +199,6 @@ class Truth:
             raise InputError("id", id, f"is believed no longer since {iso(node.t_expired)}", way_out)
         _after(now, node)
         return node
-
-    def _successor(self, node: Node) -> NodeId | None:
-        """Return what took a fact's place, unless that is forgotten or disbelieved or the fact was asserted again."""
-        for event in reversed(self.store.events(node.id)):
-            if "reasserted" in event.detail:
-                return None
-            if event.kind is EventKind.SUPERSEDE and "by" in event.detail:
-                later = self.store.get([event.detail["by"]]).get(event.detail["by"])
-                return later.id if later is not None and later.t_expired is None else None
-        return None
 
     def _check_new(self, old: Node, offered: Draft, now: datetime) -> None:
         text = cleaned(offered.text, limits=self.settings.memory)
@@ -236,6 +240,7 @@ class Truth:
             clock=lambda: now,
             new_id=self.new_id,
             questioner=questioner,
+            returned=self.returned,
         )
 
 
@@ -290,12 +295,3 @@ def _reopened(node: Node, begins: datetime | None, now: datetime) -> datetime:
 def _until(node: Node) -> dict[str, Any]:
     """Return when a row was held to end before this change, if at all."""
     return {} if node.t_invalid is None else {"was": iso(node.t_invalid)}
-
-
-def _subject(title: str) -> Sequence[str]:
-    """Return the words of a title, however they are written.
-
-    >>> _subject("Redis  TTL") == _subject("redis-ttl"), _subject(" … ")
-    (True, [])
-    """
-    return [folded(word) for word in words(title)]

@@ -6,7 +6,8 @@ recall goes by words, and both say so. Vectors of another model are refused.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from time import perf_counter
 
 import numpy as np
 
@@ -15,15 +16,19 @@ from clew.ports import Embedder, EmbedRole, ModelInfo, Store
 from clew.types import Vectors
 
 NO_MODEL = "Recall is by words alone: model.embedder is 'none'."
-NO_VECTORS = "Recall is by words alone: the store holds no vectors yet. Make them with: clew reembed"
+
+
+def unheard(role: str, texts: int, seconds: float) -> None:
+    """Tell nobody that the model was called."""
 
 
 class Vectoriser:
-    """Embeds with the configured model, under the store's name for it."""
+    """Embeds with the configured model, under the store's name for it; `called` hears of every call: role, texts, seconds."""
 
-    def __init__(self, embedder: Embedder | None, store: Store) -> None:
+    def __init__(self, embedder: Embedder | None, store: Store, *, called: Callable[[str, int, float], None] = unheard) -> None:
         self.embedder = embedder
         self._store = store
+        self._called = called
 
     def model(self) -> ModelInfo:
         """Return the name under which the store keeps this model's vectors."""
@@ -36,9 +41,9 @@ class Vectoriser:
         return self._embed(texts, EmbedRole.PASSAGE)
 
     def query(self, text: str) -> tuple[Vectors | None, tuple[str, ...]]:
-        """Return the vector of a question, or None and why; a store without vectors is not worth embedding for."""
+        """Return the vector of a question, or None and why; a store without vectors is not worth embedding for, and needs no reason."""
         if self.embedder is not None and self._store.model() is None:
-            return None, ((NO_VECTORS,) if self._store.unembedded(self.embedder.id, limit=1) else ())
+            return None, ()
         vectors, notes = self._embed([text], EmbedRole.QUERY)
         return (None if vectors is None else vectors[0]), notes
 
@@ -48,13 +53,16 @@ class Vectoriser:
         self.check()
         if not texts:
             return np.empty((0, 0), np.float32), ()
+        began = perf_counter()
         try:
-            return self.embedder.embed(texts, role=role), ()
+            vectors = self.embedder.embed(texts, role=role)
         except ModelMismatchError:
             raise
         except ModelError as error:
             cost = "Recall is by words alone" if role is EmbedRole.QUERY else "Stored without a vector; clew reembed adds it later"
             return None, (f"{cost}: {error.message}",)
+        self._called(role, len(texts), perf_counter() - began)
+        return vectors, ()
 
     def check(self) -> None:
         """Refuse to mix the vectors of two models."""

@@ -81,6 +81,8 @@ def _links(settings: Settings) -> Iterator[Variant]:
     """Yield the spread along links taken away, by its parts and in its other modes; and times that questions name left alone."""
     if settings.recall.period_weight:
         yield Variant(name="no-period", settings={"recall.period_weight": 0.0}, needs="dates")
+    if settings.recall.several_weight:
+        yield Variant(name="no-several", settings={"recall.several_weight": 0.0}, needs="sections")
     if not settings.spread.enabled:
         yield Variant(name="spread", settings={"spread.enabled": True})
         return
@@ -171,8 +173,10 @@ def _chosen(plan: Plan, variants: Sequence[Variant], *, usual: bool) -> list[Var
 
 def _fitting(variants: Sequence[Variant], ready: Prepared) -> tuple[list[Variant], tuple[str, ...]]:
     """Return the variants that a set can show, and a note on each that it cannot."""
-    has = {"": True, "vectors": ready.index.embedder is not None, "dates": _dated(ready.index.dataset)}
-    reasons = {"vectors": "there is no model", "dates": "the texts do not differ in date"}
+    dataset = ready.index.dataset
+    sections = any(passage.section for passage in dataset.passages)
+    has = {"": True, "vectors": ready.index.embedder is not None, "dates": _dated(dataset), "sections": sections}
+    reasons = {"vectors": "there is no model", "dates": "the texts do not differ in date", "sections": "the texts have no neighbours"}
     left = [f"Left out, as {reasons[each.needs]}: {each.name}." for each in variants if not has[each.needs]]
     return [each for each in variants if has[each.needs]], tuple(left)
 

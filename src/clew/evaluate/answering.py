@@ -75,7 +75,9 @@ def named(answer: Answer, index: Index) -> Answer:
     hops: dict[str, int] = {}
     for node in answer.ranking:
         hops.setdefault(index.nodes[node].id, answer.hops[node])
-    return replace(answer, ranking=tuple(hops), hops=hops)
+    ends = [tuple(index.nodes[end].id for end in link) for link in answer.links if all(end in index.nodes for end in link)]
+    links = dict.fromkeys((source, target) for source, target in ends if source != target)
+    return replace(answer, ranking=tuple(hops), hops=hops, links=tuple(links))
 
 
 def cut(answers: Answers, passages: Mapping[str, Passage], *, levels: Iterable[str], k: int) -> Answers:
@@ -92,7 +94,8 @@ def _cut(answer: Answer, passages: Mapping[str, Passage], levels: Sequence[str],
     kept = answer.ranking[: max(_reach(answer.ranking, passages, level, k) for level in levels)]
     tokens = sum(token_estimate(passages[id].text) for id in kept)
     cost = replace(answer.cost, chunks_examined=len(kept), tokens_returned=tokens)
-    return Answer(ranking=kept, hops={id: answer.hops[id] for id in kept}, cost=cost)
+    links = tuple(link for link in answer.links if link[1] in kept)
+    return Answer(ranking=kept, hops={id: answer.hops[id] for id in kept}, cost=cost, links=links)
 
 
 def _reach(ranking: Sequence[str], passages: Mapping[str, Passage], level: str, k: int) -> int:

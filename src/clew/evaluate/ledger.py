@@ -60,7 +60,8 @@ class Ledger:
         for line in text.split("\n"):
             try:
                 raw = json.loads(line)
-                yield raw["key"], Answer(ranking=tuple(raw["ranking"]), hops=raw["hops"], cost=Cost(**raw["cost"]))
+                links = tuple((source, target) for source, target in raw["links"])
+                yield raw["key"], Answer(ranking=tuple(raw["ranking"]), hops=raw["hops"], cost=Cost(**raw["cost"]), links=links)
             except (ValueError, KeyError, TypeError):  # the line that was being written at a kill, or the empty first one
                 continue
 
@@ -72,7 +73,7 @@ class Ledger:
         """Keep an answer; it survives the death of the process."""
         key = question_key(query)
         self._answers[key] = answer
-        line = {"key": key, "query": query.id, "ranking": answer.ranking, "hops": dict(answer.hops), "cost": asdict(answer.cost)}
+        line = {"key": key, "query": query.id, **asdict(answer)}
         self._file.write("\n" + json.dumps(line))  # a break in front: a half line left by a kill spoils only itself
         self._file.flush()
 

@@ -14,6 +14,7 @@ from typing import Protocol
 from clew.engine import Clew
 from clew.evaluate.data import Passage, Query
 from clew.evaluate.expansion import Expander
+from clew.recall.spread import TRAVERSAL
 from clew.types import Filter, NodeId, Vectors
 from clew.words import query_terms, token_estimate
 
@@ -33,11 +34,12 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A ranking with the hop that found each of its nodes, and its cost."""
+    """A ranking with the hop that found each of its nodes, its cost, and the links that it was walked along."""
 
     ranking: tuple[NodeId, ...]
     hops: Mapping[NodeId, int]
     cost: Cost
+    links: tuple[tuple[NodeId, NodeId], ...] = ()
 
 
 class Policy(Protocol):
@@ -63,6 +65,9 @@ class Searcher:
     embedding_calls: int = 0
     seen: dict[NodeId, None] = field(default_factory=dict)
     vectors: dict[str, Vectors] = field(default_factory=dict)
+    hops: dict[NodeId, int] = field(default_factory=dict)
+    """The hop that found each node: 1 for what a channel brought, one more for each link on the way where links did."""
+    links: dict[NodeId, tuple[tuple[NodeId, NodeId], ...]] = field(default_factory=dict)
 
     def search(self, text: str, space: str, *, count: int) -> list[NodeId]:
         """Return up to `count` nodes not shown before, best first, and put them on the account."""
@@ -73,9 +78,11 @@ class Searcher:
         if answer.vector is not None:
             self.embedding_calls += 1
             self.vectors[text] = answer.vector
-        fresh = [hit.id for hit in answer.hits if hit.id not in self.seen][:count]
-        self.seen.update(dict.fromkeys(fresh))
-        return fresh
+        fresh = [hit for hit in answer.hits if hit.id not in self.seen][:count]
+        self.seen.update(dict.fromkeys(hit.id for hit in fresh))
+        self.hops |= {hit.id: 1 + hit.hops if hit.method == TRAVERSAL else 1 for hit in fresh}
+        self.links |= {hit.id: tuple((hop.source, hop.target) for hop in hit.path) for hit in fresh}
+        return [hit.id for hit in fresh]
 
     def text(self, id: NodeId) -> str:
         """Return the text of a node that was shown."""
@@ -125,7 +132,9 @@ class SingleHop:
         """Return the ranking of one search."""
         began = searcher.timer()
         ranking = tuple(searcher.search(query.text, query.space, count=self.k))
-        return Answer(ranking=ranking, hops=dict.fromkeys(ranking, 1), cost=searcher.account(ranking, began))
+        links = tuple(dict.fromkeys(link for id in ranking for link in searcher.links[id]))
+        hops = {id: searcher.hops[id] for id in ranking}
+        return Answer(ranking=ranking, hops=hops, cost=searcher.account(ranking, began), links=links)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

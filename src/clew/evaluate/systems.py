@@ -17,8 +17,9 @@ TEXT_ALONE = {
     "spread.enabled": False,
     "recall.latest": False,
     "recall.period_weight": 0.0,
+    "recall.several_weight": 0.0,
     "recall.relevance_gate": "off",
-}  # neither links nor time
+}  # neither links nor time nor sections
 ALONE = {**RELEVANCE_ONLY, **UNCUT, **TEXT_ALONE}
 # Cormack, Clarke and Büttcher, SIGIR 2009: k = 60, all rankings alike.
 PLAIN_RRF = {"recall.fusion": "rrf", "recall.rrf_k": 60, "recall.rrf_dense_weight": 0.5, "recall.rrf_sparse_weight": 0.5}

@@ -14,20 +14,24 @@ from clew.evaluate.data import Dataset
 from clew.evaluate.index import Index
 from clew.evaluate.measures import (
     DEFAULT_MEASURES,
+    PATH_MEASURES,
     SPAN_MEASURES,
     Measure,
     by_category,
+    collapse,
     column,
     counts,
     hop_of_keys,
     hopwise_recall,
     mean_hops,
+    mean_walk,
     measures,
     overall,
     relevant_at,
     score,
+    walk_of,
 )
-from clew.evaluate.report import BASELINE, Hop, Result, Row, Versus
+from clew.evaluate.report import BASELINE, Hop, Result, Row, Versus, Walked
 from clew.evaluate.samples import mean_cost
 from clew.evaluate.statistics import Interval, compare, holm, mean_interval, mean_intervals, require_evidence, saturation
 
@@ -70,8 +74,9 @@ def wanted_measures(dataset: Dataset, *, k: int, names: Sequence[str] = ()) -> t
             if (each.cutoff or 0) > k:
                 raise InputError("measures", str(each), f"looks deeper than the {k} results asked for", f"Use --k {each.cutoff}.")
         return asked
-    usual = (*DEFAULT_MEASURES, *SPAN_MEASURES) if any(query.spans for query in dataset.queries) else DEFAULT_MEASURES
-    return tuple(each for each in usual if (each.cutoff or 0) <= k)
+    spans = SPAN_MEASURES if any(query.spans for query in dataset.queries) else ()
+    paths = PATH_MEASURES if any(query.paths for query in dataset.queries) else ()
+    return tuple(each for each in (*DEFAULT_MEASURES, *paths, *spans) if (each.cutoff or 0) <= k)
 
 
 def headline(dataset: Dataset, measured: Sequence[Measure]) -> str:
@@ -101,6 +106,7 @@ def result_of(index: Index, answers: Mapping[str, Answers], terms: Terms) -> Res
         categories=counts(next(iter(scores.values()), {}), dataset.queries, terms.headline),
         comparisons=versus,
         hopwise=hops_of(index, answers, level=terms.level),
+        walked=walks_of(index, answers),
         notes=(*dataset.notes, *terms.notes, *doubts),
         data_hash=dataset.data_hash,
         config_hash=terms.config_hash,
@@ -194,6 +200,37 @@ def hops_of(index: Index, answers: Mapping[str, Answers], *, level: str) -> tupl
             if (relevant := relevant_at(query, level))
         ]
         found += [Hop(system=name, hop=each.hop, recall=each.recall, gain=each.gain, found=each.found) for each in mean_hops(per_query)]
+    return tuple(found)
+
+
+def walks_of(index: Index, answers: Mapping[str, Answers]) -> tuple[Walked, ...]:
+    """Return how the paths of the systems that showed some agree with the known ones; those are at the set's first level."""
+    asked = [query for query in index.dataset.queries if query.paths]
+    level = index.dataset.levels[0]
+    found = []
+    for name, by_query in answers.items():
+        if not asked or not any(answer.links for answer in by_query.values()):
+            continue
+        walks = [
+            walk_of(
+                [collapse(link, index.passages, level) for link in by_query[query.id].links],
+                collapse(by_query[query.id].ranking, index.passages, level),
+                query.paths,
+            )
+            for query in asked
+        ]
+        mean = mean_walk(walks)
+        found.append(
+            Walked(
+                system=name,
+                questions=len(walks),
+                walked=mean.walked,
+                right=mean.right,
+                shown=mean.shown,
+                found=mean.found,
+                complete=mean.complete,
+            )
+        )
     return tuple(found)
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from clew.graph.entities.key import entity_key
 from clew.graph.entities.lexicon import PARTICLES, is_common
+from clew.graph.entities.unspaced import RUN, SCRIPTS
 
 MOST_WORDS = 8  # of a name: one title in two hundred of an encyclopaedia is longer
 MOST_PHRASES = 2048  # of a text: what a long one names at its end tells less of it
 SHORTEST = 3  # letters of a name of one word; in scripts other than ours one may say it all
-_WORD = re.compile(r"[^\s–—,;:()\[\]\"“”«»]+")
+MOST_UNSPACED = 16  # characters of a name in a script without spaces
+_BETWEEN = r"\s–—,;:()\[\]\"“”«»"
+_WORD = re.compile(f"[^{_BETWEEN}]+")
+_BY_SCRIPT = re.compile(f"[{SCRIPTS}]|[^{_BETWEEN}{SCRIPTS}]+")
 _ARTICLES = frozenset(("the", "a", "an"))
 _JOINTS = _ARTICLES | {"of", "and", "or", "in", "on", "at", "by", "to", "for", "from", "with", "as", "is", "was"}  # no name ends so
 _INSIDE = _JOINTS | PARTICLES
@@ -45,21 +49,58 @@ def phrases(text: str, *, cased: bool = True) -> tuple[Phrase, ...]:
 
 
 def _runs(text: str, *, cased: bool) -> Iterator[Phrase]:
+    if not text.isascii() and RUN.search(text):
+        yield from _in_scripts(list(_BY_SCRIPT.finditer(text)), cased=cased)
+        return
     words = _WORD.findall(text)
-    for first, word in enumerate(words):
-        if cased and not _is_capital(word):
-            continue
-        begin = entity_key(word)
-        if not begin or begin in _ARTICLES:
-            continue
-        if (len(begin) >= SHORTEST or not begin.isascii()) and not is_common(begin):
-            yield Phrase(first, first, begin)
-        yield from _longer(words, first, begin, cased=cased)
+    for first in range(len(words)):
+        yield from _from(words, first, cased=cased)
+
+
+def _in_scripts(found: Sequence[re.Match[str]], *, cased: bool) -> Iterator[Phrase]:
+    """Yield the runs of a text in which a script writes no spaces: there every character may begin a name and end one."""
+    words = [match[0] for match in found]
+    for first, match in enumerate(found):
+        if not RUN.match(match[0]):
+            yield from _from(words, first, cased=cased)
+        elif not (first and _one_word(found[first - 1], match)):
+            yield from _unspaced(found, first)
+
+
+def _unspaced(found: Sequence[re.Match[str]], first: int) -> Iterator[Phrase]:
+    """Yield the runs of characters that begin here and touch each other; katakana is not cut within itself."""
+    for last in range(first, min(first + MOST_UNSPACED, len(found))):
+        after = found[last + 1] if last + 1 < len(found) else None
+        touches = after is not None and after.start() == found[last].end() and RUN.match(after[0]) is not None
+        whole = (last > first or not touches) and not (after is not None and _one_word(found[last], after))
+        if whole and (key := entity_key("".join(match[0] for match in found[first : last + 1]))):
+            yield Phrase(first, last, key)
+        if not touches:
+            return
+
+
+def _one_word(one: re.Match[str], other: re.Match[str]) -> bool:
+    return one.end() == other.start() and all("\u30a0" < match[0] <= "\u30ff" for match in (one, other))
+
+
+def _from(words: list[str], first: int, *, cased: bool) -> Iterator[Phrase]:
+    """Yield the runs of words that begin with this one."""
+    word = words[first]
+    if cased and not _is_capital(word):
+        return
+    begin = entity_key(word)
+    if not begin or begin in _ARTICLES:
+        return
+    if (len(begin) >= SHORTEST or not begin.isascii()) and not is_common(begin):
+        yield Phrase(first, first, begin)
+    yield from _longer(words, first, begin, cased=cased)
 
 
 def _longer(words: list[str], first: int, begin: str, *, cased: bool) -> Iterator[Phrase]:
     for last in range(first + 1, min(first + MOST_WORDS, len(words))):
         word = words[last]
+        if not word.isascii() and RUN.match(word):
+            return  # what touches a word of another script is another word
         key = entity_key(word)
         if cased and not _is_capital(word) and key not in _INSIDE and is_common(key):
             return  # where names have capitals, a word that English writes small ends them

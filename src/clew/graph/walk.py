@@ -98,32 +98,31 @@ class _Spread:
     def __init__(self, starts: Mapping[NodeId, float], links: Links, limits: Limits, until: float, clock: Callable[[], float]) -> None:
         self._starts, self._links, self._limits = starts, links, limits
         self._until, self._clock = until, clock
-        self._queue: list[tuple[float, NodeId]] = []
+        self._queue: list[tuple[float, NodeId, Path]] = []
         self._paths: dict[NodeId, Path] = {}
 
     def run(self, choose: Callable[[float], bool]) -> dict[NodeId, Path]:
         """Follow links from the strongest signal on."""
-        queue = self._queue = [(-signal, id) for id, signal in self._starts.items()]
+        queue = self._queue = [(-signal, id, ()) for id, signal in self._starts.items()]
         heapq.heapify(queue)
         paths = self._paths = {}
         visited: set[NodeId] = set()
         while queue and len(visited) < self._limits.nodes and (not visited or self._clock() < self._until):
             going = self._next(queue, visited)
-            found = self._links([id for id, _ in going])
-            for id, signal in going:
-                so_far = paths.get(id, ()) if id not in self._starts else ()
+            found = self._links([id for id, _, _ in going])
+            for id, signal, so_far in going:  # the path by which this signal came: a stronger and longer one may have been found since
                 self._pass_on(found.get(id, ()), so_far, signal, choose)
         return paths
 
-    def _next(self, queue: list[tuple[float, NodeId]], visited: set[NodeId]) -> list[tuple[NodeId, float]]:
+    def _next(self, queue: list[tuple[float, NodeId, Path]], visited: set[NodeId]) -> list[tuple[NodeId, float, Path]]:
         """Take the strongest that have not gone on yet: the starts together, and then a few at a time."""
         room = min(self._limits.nodes - len(visited), max(TOGETHER, len(self._starts) - len(visited)))
-        going: list[tuple[NodeId, float]] = []
+        going: list[tuple[NodeId, float, Path]] = []
         while queue and len(going) < room:
-            negated, id = heapq.heappop(queue)
+            negated, id, path = heapq.heappop(queue)
             if id not in visited:
                 visited.add(id)
-                going.append((id, -negated))
+                going.append((id, -negated, path))
         return going
 
     def _pass_on(self, links: Sequence[Link], so_far: Path, signal: float, choose: Callable[[float], bool]) -> None:
@@ -136,7 +135,7 @@ class _Spread:
                 continue
             self._paths[link.target] = (*so_far, Step(link, arriving))
             if len(so_far) + 1 < self._limits.hops and link.target not in self._starts:
-                heapq.heappush(self._queue, (-arriving, link.target))
+                heapq.heappush(self._queue, (-arriving, link.target, self._paths[link.target]))
 
     def ranked(self) -> dict[NodeId, Path]:
         """Walk once for the links, then let a random walker with restarts visit them; the strongest path stays as the reason."""

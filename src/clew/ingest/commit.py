@@ -12,12 +12,17 @@ from clew.ids import new_id as ulid
 from clew.ingest.draft import Draft, OnDuplicate, embedding_text
 from clew.ingest.duplicates import near_threshold
 from clew.ingest.embedding import Embed, agree_on_model
-from clew.ingest.hygiene import cleaned
+from clew.ingest.firewall.echo import Returned, echoed, heard
+from clew.ingest.firewall.screening import REFUSE, WAY_OUT, taken_out
+from clew.ingest.firewall.screening import RULE as SECRET
+from clew.ingest.firewall.trust import ARCHIVE, INSTRUCTION, trust_of, warning
+from clew.ingest.hygiene import cleaned, rejected
 from clew.ingest.pending import Near, Pending
 from clew.ingest.questions.asking import NONE, asked, embeddings, gated, kept
 from clew.ingest.substance import unsubstantial
 from clew.ports import Clock, ModelInfo, Questioner, Questions, Store
 from clew.settings import Settings
+from clew.times import iso
 from clew.types import Event, EventKind, Node, NodeId, Outcome, OutcomeKind, Vectors
 from clew.words import content_hash, keywords, sentence_list
 
@@ -56,8 +61,12 @@ class Committer:
         clock: Clock,
         new_id: Callable[[datetime], NodeId] = ulid,
         questioner: Questioner | None = None,
+        returned: Returned | None = None,
     ) -> None:
-        """Take the ports; `model` is asked only after `embed` gave vectors, and without a questioner no questions are made."""
+        """Take the ports; `model` is asked only after `embed` gave vectors, and without a questioner no questions are made.
+
+        `returned` is what recalls gave out lately; without it nothing is taken for an echo.
+        """
         self._store = store
         self._embed = embed
         self._model = model
@@ -65,6 +74,7 @@ class Committer:
         self._clock = clock
         self._new_id = new_id
         self._questioner = questioner
+        self._returned = returned
 
     def commit(self, drafts: Sequence[Draft]) -> list[Outcome]:
         """Return what became of each draft, in order; when it returns, everything is durable.
@@ -77,23 +87,29 @@ class Committer:
     def _commit_chunk(self, drafts: Sequence[Draft]) -> list[Outcome]:
         judged = [self._judged(draft) for draft in drafts]
         ready = self._prepared([each for each in judged if isinstance(each, Draft)])
-        rejected = [str(each.rule) for each in judged if isinstance(each, Outcome)]
+        if self._returned is not None:
+            for space in dict.fromkeys(draft.space for draft in drafts):
+                self._returned.of(space).refresh(self._clock())
         with self._store.transaction():
             if ready.vectors:
                 agree_on_model(self._store, self._model())
             pending = Pending(self._store, self._settings)
-            outcomes = [self._settled(each, ready, pending) if isinstance(each, Draft) else each for each in judged]
+            outcomes = [_noted(each, self._settled(each, ready, pending)) if isinstance(each, Draft) else each for each in judged]
             pending.write()
-            if rejected:
-                self._store.reject(Counter(rejected))
+            if refused := [str(each.rule) for each in outcomes if each.outcome is OutcomeKind.REJECTED]:
+                self._store.reject(Counter(refused))
         return outcomes
 
     def _judged(self, draft: Draft) -> Draft | Outcome:
         """Return the draft with its text in order, or its rejection."""
+        if draft.secrets and self._settings.firewall.secrets == REFUSE:
+            return replace(rejected(SECRET, sentence_list(draft.secrets), "no secret"), notes=(WAY_OUT,))
         text = cleaned(draft.text, limits=self._settings.memory)
         if not isinstance(text, str):
             return text
         clean = draft if text == draft.text else replace(draft, text=text)
+        if self._settings.firewall.instructions == REFUSE and (flags := trust_of(clean).flags):
+            return rejected(INSTRUCTION, sentence_list(flags), "no orders to the reader")
         # The title counts: "Matt's phone" makes a bare number worth keeping.
         return unsubstantial(embedding_text(clean), settings=self._settings.substance) or clean
 
@@ -136,6 +152,9 @@ class Committer:
                 outcome=OutcomeKind.EXACT_DUPLICATE, id=same.id, rule="same_text", value=same.content_hash, canonical_id=same.id
             )
             return _reinforced(draft, outcome, EventKind.REINFORCE_EXACT, pending, now)
+        draft, bounded = self._bounded(draft, pending, now)
+        if echo := self._echoed(draft, pending, now):
+            return echo
         ready = self._renewed(draft, ready)
         vector = None if ready.vectors is None else ready.vectors[embedding_text(draft)]
         near = self._near(draft, vector, pending, now)
@@ -146,12 +165,37 @@ class Committer:
             )
             return _reinforced(draft, outcome, EventKind.REINFORCE_NEAR, pending, now)
         node = _node(draft, self._new_id(now), now, max_keywords=self._settings.memory.max_keywords)
+        marked = warning(trust_of(draft).flags, self._settings.firewall)
+        if marked and self._settings.firewall.instructions == ARCHIVE:
+            node = replace(node, archived=True)
         questions = ready.questions.get(embedding_text(draft), NONE) if gated(draft, self._settings.questions) else NONE
         pending.add(node, vector, embeddings(node.id, questions.texts, ready.vectors or {}))
         if near:
             pending.relate(node, near.nearest)
         pending.note(Event(node=node.id, kind=EventKind.ADD, at=now, detail={**_whence(draft), **kept(questions.texts)}))
-        return Outcome(outcome=OutcomeKind.INSERTED, id=node.id, notes=(*ready.notes, *((questions.note,) if questions.note else ())))
+        return Outcome(outcome=OutcomeKind.INSERTED, id=node.id, notes=(*ready.notes, *bounded, *filter(None, (questions.note, marked))))
+
+    def _bounded(self, draft: Draft, pending: Pending, now: datetime) -> tuple[Draft, tuple[str, ...]]:
+        """Let a draft end where a memory with the same text begins, and say so: together they tell what was said, and nothing twice."""
+        later = pending.goes_on(draft, at=now) if self._seeks_same(draft) else None
+        if later is None:
+            return draft, ()
+        note = f"It is true until {iso(later.t_valid)}: from then on {later.id} says the same."
+        return replace(draft, valid_to=later.t_valid), (note,)
+
+    def _echoed(self, draft: Draft, pending: Pending, now: datetime) -> Outcome | None:
+        """Return what becomes of a text that says only what was returned lately; it reinforces nothing, or recall would feed itself."""
+        if self._returned is None or draft.on_duplicate is OnDuplicate.INSERT:
+            return None
+        echo = heard(draft, self._store, self._returned.of(draft.space), share=self._settings.firewall.echo_share, now=now)
+        if echo is None:
+            return None
+        outcome = echoed(echo, self._settings.firewall)
+        if draft.on_duplicate is OnDuplicate.ERROR:
+            raise _duplicate(outcome)
+        if outcome.id is not None:
+            pending.claim(draft, outcome.id)
+        return outcome
 
     def _renewed(self, draft: Draft, ready: _Ready) -> _Ready:
         """Return what is ready for a draft, made now if what was there before the transaction is gone: another process forgot it."""
@@ -163,29 +207,45 @@ class Committer:
         return made
 
 
+def _noted(draft: Draft, outcome: Outcome) -> Outcome:
+    """Return the outcome with what was taken out of the draft."""
+    return replace(outcome, notes=(*outcome.notes, taken_out(draft.secrets))) if draft.secrets else outcome
+
+
 def _reinforced(draft: Draft, outcome: Outcome, kind: EventKind, pending: Pending, now: datetime) -> Outcome:
     """Note that the canonical memory was told again, or raise when the caller wants no duplicate."""
     if draft.on_duplicate == OnDuplicate.ERROR:
-        raise DuplicateError(
-            f"{outcome.canonical_id} says this already ({outcome.outcome}); nothing of this batch's chunk was written. "
-            "Use on_duplicate reinforce to count it, or insert to keep both.",
-            canonical_id=outcome.canonical_id,
-            outcome=str(outcome.outcome),
-            rule=outcome.rule,
-            value=outcome.value,
-            limit=outcome.limit,
-        )
+        raise _duplicate(outcome)
     # The wording of a near duplicate is kept as evidence: what it says beyond the canonical memory is not lost.
     told = {"cosine": outcome.value, "text": draft.text} if kind == EventKind.REINFORCE_NEAR else {}
     pending.note(Event(node=str(outcome.canonical_id), kind=kind, at=now, detail={**told, **_whence(draft)}))
     pending.claim(draft, str(outcome.canonical_id))
     kept = pending.node(str(outcome.canonical_id))
-    ignored = [name for name in COMPARED if kept is not None and getattr(draft, name) not in (getattr(kept, name), USUAL.get(name))]
+    ignored = [] if kept is None else _ignored(draft, kept)
     if ignored:
         outcome = replace(
             outcome, notes=(*outcome.notes, f"The memory keeps its own {sentence_list(ignored)}; what was offered was not taken over.")
         )
     return outcome
+
+
+def _ignored(draft: Draft, kept: Node) -> list[str]:
+    """Return which fields somebody gave that the memory has another value of."""
+    differ = [name for name in COMPARED if getattr(draft, name) not in (getattr(kept, name), USUAL.get(name))]
+    times = {"valid_from": (draft.valid_from, kept.t_valid), "valid_to": (draft.valid_to, kept.t_invalid)}
+    return differ + [name for name, (offered, there) in times.items() if offered not in (None, there)]
+
+
+def _duplicate(outcome: Outcome) -> DuplicateError:
+    return DuplicateError(
+        f"{outcome.canonical_id} says this already ({outcome.outcome}); nothing of this batch's chunk was written. "
+        "Use on_duplicate reinforce to count it, or insert to keep both.",
+        canonical_id=outcome.canonical_id,
+        outcome=str(outcome.outcome),
+        rule=outcome.rule,
+        value=outcome.value,
+        limit=outcome.limit,
+    )
 
 
 def _repeated(draft: Draft, earlier: Node) -> Outcome:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -11,6 +11,8 @@ from typing import Any
 from clew.errors import InputError
 from clew.ingest.embedding import headed
 from clew.ingest.fields import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line, names, one_of, plain_metadata, share
+from clew.ingest.firewall.screening import screened
+from clew.ingest.hygiene import UNREAD_FACTOR
 from clew.settings import Settings
 from clew.times import Moment, iso, parse_time
 from clew.types import Node, Stability
@@ -48,6 +50,8 @@ class Draft:
     idempotency_key: str | None = None
     on_duplicate: OnDuplicate = OnDuplicate.REINFORCE
     near: bool = True
+    secrets: tuple[str, ...] = ()
+    """By which rules secrets were found in what was offered; they are taken out already."""
 
 
 def draft(
@@ -73,24 +77,29 @@ def draft(
 ) -> Draft:
     """Return a draft of which every field holds, or raise an InputError that names the first that does not."""
     memory = settings.memory
+    unread = isinstance(text, str) and len(text) > UNREAD_FACTOR * memory.max_characters  # and rejected, whatever it holds
+    named = {"category": category, "trigger": trigger, "title": title, "space": space, "stability": stability, "source": source}
+    lists = {"tags": _listed(tags), "keywords": _listed(keywords), "metadata": metadata, "idempotency_key": idempotency_key}
+    given, secrets = screened({"text": "" if unread else text, **named, **lists}, settings.firewall)
     begins, ends = _period(valid_from, valid_to, now)
     return Draft(
-        text=_text(text),
-        category=memory.default_category if category is None else _category(category, settings),
-        trigger=_trigger(trigger, settings) if trigger else "",
+        text=text if unread else _text(given["text"]),
+        category=memory.default_category if category is None else _category(given["category"], settings),
+        trigger=_trigger(given["trigger"], settings) if trigger else "",
         importance=memory.default_importance if importance is None else share("importance", importance),
-        title=line("title", title, limit=memory.max_title_characters, empty=True) if title is not None else "",
-        space=settings.store.space if space is None else line("space", space, limit=MAX_NAME_CHARACTERS),
-        stability=_stability(stability),
+        title=line("title", given["title"], limit=memory.max_title_characters, empty=True) if title is not None else "",
+        space=settings.store.space if space is None else line("space", given["space"], limit=MAX_NAME_CHARACTERS),
+        stability=_stability(given["stability"]),
         valid_from=begins,
         valid_to=ends,
-        tags=names("tags", tags, limit=memory.max_tags),
-        metadata={} if metadata is None else plain_metadata(metadata, limit_bytes=memory.max_metadata_bytes),
-        source=line("source", source, limit=MAX_SOURCE_CHARACTERS, empty=True) if source is not None else "",
-        keywords=names("keywords", keywords, limit=memory.max_keywords),
-        idempotency_key=None if idempotency_key is None else line("idempotency_key", idempotency_key, limit=MAX_NAME_CHARACTERS),
+        tags=names("tags", given["tags"], limit=memory.max_tags),
+        metadata={} if metadata is None else plain_metadata(given["metadata"], limit_bytes=memory.max_metadata_bytes),
+        source=line("source", given["source"], limit=MAX_SOURCE_CHARACTERS, empty=True) if source is not None else "",
+        keywords=names("keywords", given["keywords"], limit=memory.max_keywords),
+        idempotency_key=_key(given["idempotency_key"]),
         on_duplicate=OnDuplicate(one_of("on_duplicate", on_duplicate, _WAYS, way_out="Reinforce is the usual.")),
         near=settings.duplicates.near if near is None else bool(near),
+        secrets=secrets,
     )
 
 
@@ -103,6 +112,15 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise InputError("text", value, "must be text", "Decode bytes, and write other values as a sentence.")
     return value
+
+
+def _listed(values: Any) -> Any:
+    """Return what may be walked through once as what may be looked at twice."""
+    return tuple(values) if isinstance(values, Iterator) else values
+
+
+def _key(value: str | None) -> str | None:
+    return None if value is None else line("idempotency_key", value, limit=MAX_NAME_CHARACTERS)
 
 
 def _category(value: str, settings: Settings) -> str:

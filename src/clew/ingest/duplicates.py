@@ -55,10 +55,20 @@ def near_threshold(offered: Draft, settings: DuplicateSettings) -> float:
     return settings.near_threshold_by_category.get(offered.category, settings.near_threshold)
 
 
-def overlap(node: Node, offered: Draft, *, at: datetime) -> bool:
-    """Tell whether both can be true at one time: what ended before the offered one begins is another claim."""
+def holds(node: Node, offered: Draft, *, at: datetime) -> bool:
+    """Tell whether a memory is true all the time that the offered one is said to be: up to its end, or without one up to now.
+
+    What begins later, or has ended, leaves a time of which only the offered one speaks.
+    """
     begins = offered.valid_from or at
-    return (node.t_invalid is None or begins < node.t_invalid) and (offered.valid_to is None or node.t_valid < offered.valid_to)
+    return node.t_valid <= begins and lasts(node, offered, at=at)
+
+
+def lasts(node: Node, offered: Draft, *, at: datetime) -> bool:
+    """Tell whether a memory is true as long as the offered one."""
+    if node.t_invalid is None:
+        return True
+    return offered.valid_to <= node.t_invalid if offered.valid_to else max(offered.valid_from or at, at) < node.t_invalid
 
 
 def differ(one: str, other: str) -> bool:

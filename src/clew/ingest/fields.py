@@ -17,15 +17,15 @@ MAX_NAME_CHARACTERS = 200  # of a space, a tag, a keyword, an idempotency key: n
 MAX_SOURCE_CHARACTERS = 2000  # as long as the longest address browsers and servers agree on
 
 
-def one_of(field: str, value: object, known: Sequence[str], *, way_out: str) -> str:
-    """Return the value if it is known, else name the nearest."""
+def one_of(field: str, value: object, known: Sequence[str], *, way_out: str = "") -> str:
+    """Return the value if it is known; otherwise say which is nearest, which there are, and what else can be done."""
     if isinstance(value, str) and value in known:
         return str(value)
     import difflib  # noqa: PLC0415 - only the way to an error needs it
 
     near = difflib.get_close_matches(str(value).strip().casefold()[:MAX_NAME_CHARACTERS], known, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]}? " if near else ""
-    raise InputError(field, value, f"is not known; {hint}known are {', '.join(known)}", way_out)
+    hint = f"Did you mean {str(near[0])!r}? " if near else ""
+    raise InputError(field, value, "is not known", f"{hint}Known: {', '.join(known)}. {way_out}".rstrip())
 
 
 def share(field: str, value: object) -> float:

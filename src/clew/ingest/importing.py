@@ -26,11 +26,12 @@ from clew.ingest.codegraph import CODE_EDGES, language_of, link_code
 from clew.ingest.discovery import Found, discover
 from clew.ingest.embedding import Embed, Wanted, agree_on_model, made, wanted
 from clew.ingest.fields import MAX_NAME_CHARACTERS, line
+from clew.ingest.firewall.files import documents_screened, trees_marked
 from clew.ingest.naming import mentions
 from clew.ingest.readers import Document, UnreadableError, read
 from clew.ingest.tree import Origin, Tree, planted
 from clew.ports import Clock, ModelInfo, Progress, Sort, Store
-from clew.settings import EntitySettings
+from clew.settings import EntitySettings, FirewallSettings
 from clew.types import Embedding, Event, EventKind, Filter, Kind, Node, NodeId, Role
 
 FILE, STATE, KEY = RESERVED = "file", "file_state", "document"
@@ -107,6 +108,7 @@ class ImportOptions:
     max_tags: int = 32
     chunking: Callable[[str], ChunkOptions] = lambda format: DEFAULT_OPTIONS  # noqa: ARG005 - one size for all
     entities: EntitySettings = field(default_factory=EntitySettings)
+    firewall: FirewallSettings = field(default_factory=FirewallSettings)
     signature: str = ""
     """What names the way of cutting: a file is read anew when it changes."""
 
@@ -203,8 +205,9 @@ class Importer:
             return unchanged
         now = self._clock()
         try:
-            documents = read(Path(path), format=self._options.format, data=data)
+            documents, kept_out = documents_screened(read(Path(path), format=self._options.format, data=data), path, self._options.firewall)
             trees = [tree for each in documents if (tree := self._planted(_named(each, name), identity, state, time, now)) is not None]
+            trees, marked = trees_marked(trees, self._options.firewall)
         except UnreadableError as error:
             return FileReport(path=path, status=Status.FAILED, reason=f"{error.reason}. {error.way_out}")
         except Exception as error:  # a file that trips a parser is that file's failure, and it is told
@@ -212,14 +215,15 @@ class Importer:
             return FileReport(path=path, status=Status.FAILED, reason=said)
         if not trees:
             return FileReport(path=path, status=Status.SKIPPED, reason="holds no text")
-        notes = tuple(dict.fromkeys(note for document in documents for note in document.notes))
+        notes = tuple(dict.fromkeys((*(note for document in documents for note in document.notes), *kept_out, *marked)))
         return replace(self._commit(path, identity, state, trees, now), notes=notes)
 
     def _state(self, data: bytes) -> str:
         """Return what tells whether a file must be read anew: its bytes, and how it would be read, cut and labelled."""
         options = self._options
         labels = (options.category, options.importance, options.tags, sorted(options.metadata.items()))
-        how = repr((VERSION, options.signature, options.format, labels)).encode("utf-8", "backslashreplace")
+        guarded = (options.firewall.secrets, options.firewall.cards, options.firewall.instructions)
+        how = repr((VERSION, options.signature, options.format, labels, guarded)).encode("utf-8", "backslashreplace")
         return hashlib.blake2b(data, key=hashlib.blake2b(how, digest_size=32).digest(), digest_size=16).hexdigest()
 
     def _earlier(self, identity: str) -> tuple[Node, ...]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clew.ingest.draft import Draft
-from clew.ingest.duplicates import differ, near_threshold, overlap
+from clew.ingest.duplicates import differ, holds, lasts, near_threshold
 from clew.ingest.naming import mentions
 from clew.ports import Store
 from clew.settings import Settings
@@ -97,12 +97,24 @@ class Pending:
             self._claims[offered.space, offered.idempotency_key] = id
 
     def by_text(self, offered: Draft, *, at: datetime) -> Node | None:
-        """Return the live memory with the same text, if what it says held at a time that the offered one covers."""
+        """Return the live memory with the same text that is true all the time that the offered one is."""
+        return next((node for node in self._same_text(offered) if holds(node, offered, at=at)), None)
+
+    def goes_on(self, offered: Draft, *, at: datetime) -> Node | None:
+        """Return the first live memory with the same text that begins while the offered one is true, and lasts as long."""
+        begins = offered.valid_from or at
+        later = [
+            node
+            for node in self._same_text(offered)
+            if begins < node.t_valid and (offered.valid_to is None or node.t_valid < offered.valid_to) and lasts(node, offered, at=at)
+        ]
+        return min(later, key=lambda node: (node.t_valid, node.id), default=None)
+
+    def _same_text(self, offered: Draft) -> list[Node]:
         hashed = content_hash(offered.text)
         ids = self._store.find_hash(offered.space, hashed)
         stored = self._store.get(ids) if ids else {}
-        known = [*(stored[id] for id in ids if id in stored), *self._texts[offered.space, hashed]]
-        return next((node for node in known if overlap(node, offered, at=at)), None)
+        return [*(stored[id] for id in ids if id in stored), *self._texts[offered.space, hashed]]
 
     def near(self, offered: Draft, vector: Vectors, *, at: datetime) -> Near:
         """Return the nearest live memory that says nearly the same, with its cosine, and those that the first look has found."""
@@ -134,16 +146,16 @@ class Pending:
 
     def _nearest(self, offered: Draft, vector: Vectors, at: datetime, limit: int) -> Ranking:
         where = Filter(space=offered.space, kinds=(Kind.MEMORY,), now=offered.valid_from or at)
-        ours = {id: each for id, each in self._vectors[offered.space].items() if overlap(self._nodes[id], offered, at=at)}
+        ours = {id: each for id, each in self._vectors[offered.space].items() if holds(self._nodes[id], offered, at=at)}
         cosines = (np.stack(list(ours.values())) @ vector).tolist() if ours else []
         return ranked([*self._store.dense(vector, where, limit=limit), *map(Match, ours, cosines)])[:limit]
 
     def _accepted(self, near: list[Match], offered: Draft, at: datetime) -> Match | None:
-        """Return the nearest that can be true at the same time and, with the guard on, differs in nothing that vectors hardly see."""
+        """Return the nearest that is true all the time and, with the guard on, differs in nothing that vectors hardly see."""
         nodes = {**self._store.get([match.id for match in near]), **self._nodes} if near else {}
         for match in near:
             node = nodes.get(match.id)
-            if node is None or not overlap(node, offered, at=at):
+            if node is None or not holds(node, offered, at=at):
                 continue
             if not (self._settings.near_guard and differ(node.text, offered.text)):
                 return match

@@ -12,7 +12,8 @@ from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Recall, Rejectio
 from clew.types import QUESTIONS, Match, NodeId, Ranking, Role, Vectors, ranked
 
 EmbedQuery: TypeAlias = Callable[[str], tuple[Vectors | None, tuple[str, ...]]]
-"""Returns the vector of a question, or None and the reason."""
+"""Returns the vector of a question, or None and the reason; no reason where the store has no vectors yet."""
+NO_VECTORS = "Recall is by words alone: there are no vectors yet. Make them with: clew reembed"
 
 
 @runtime_checkable
@@ -41,6 +42,10 @@ class Candidates:
             return self._with(recall, {SPARSE: self._sparse(recall)})
         words = self._begun(recall) if SPARSE in self.channels else None
         vector, notes = (recall.vector, ()) if recall.vector is not None else self.embed(recall.question.text)
+        if (
+            vector is None and not notes and self.store.coverage(recall.question.where.space).nodes
+        ):  # of the space: others' lack tells of them
+            notes = (NO_VECTORS,)
         fresh = tuple(note for note in notes if note not in recall.notes)  # a stage before may have asked for the vector in vain
         recall = replace(recall, vector=vector, notes=recall.notes + fresh)
         found: dict[str, Ranking] = {}
@@ -49,7 +54,7 @@ class Candidates:
             found[SPARSE] = self._sparse(recall) if words.cancel() else words.result()
         if vector is not None:
             found[DENSE] = self.store.dense(vector, recall.question.where, limit=self.limit)
-            there = self.store.coverage()
+            there = self.store.coverage(recall.question.where.space)
             if there.contexts and CONTEXT in self.channels:
                 found[CONTEXT] = self.store.dense(vector, recall.question.where, limit=self.limit, role=Role.CONTEXT)
             if there.questions and QUESTION in self.channels:

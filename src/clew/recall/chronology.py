@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from clew.ports import Store
+from clew.recall.period import PERIOD
 from clew.recall.score import total
 from clew.recall.state import Component, Hit, Recall
 from clew.types import NodeId
@@ -15,7 +16,7 @@ from clew.types import NodeId
 if TYPE_CHECKING:
     from clew.recall.when import TimeSpan, When
 
-RELEVANCE, TIME, PERIOD = "semantic", "time", "period"
+RELEVANCE, TIME = "semantic", "time"
 MARGIN = 0.01  # by which each step in time exceeds all else that a score is made of
 
 
@@ -59,7 +60,7 @@ class Chronology:
     def __call__(self, recall: Recall) -> Recall:
         """Add the components `period` and `time` to the hits, and put them in the order of their scores."""
         when = recall.when
-        wished = when is not None and self.order and when.latest != when.earliest
+        wished = when is not None and self.order and (when.latest != when.earliest or when.alone)
         lifted = when is not None and self.period_weight > 0 and when.spans
         if when is None or not (wished or lifted) or not recall.hits or any(RELEVANCE not in hit.components for hit in recall.hits):
             return recall
@@ -84,14 +85,15 @@ class Chronology:
 
         What is not true yet is nobody's latest, unless nothing else is there.
         """
-        least = self.share * max(hit.components[RELEVANCE].value for hit in hits)
+        # Where nothing but a time is asked about, all of that time is relevant.
+        least = 0.0 if when.alone else self.share * max(hit.components[RELEVANCE].value for hit in hits)
         relevant = {hit.id for hit in hits if hit.components[RELEVANCE].value >= least}
         if when.spans:  # "the latest in March" is none of April
             relevant = {id for id in relevant if inside(times[id], when.spans)}
         relevant = {id for id in relevant if times[id] <= now} or relevant
         if not relevant:
             return list(hits)
-        place = steps([times[id] for id in relevant], latest=when.latest)
+        place = steps([times[id] for id in relevant], latest=not when.earliest)
         weight = step_weight([hit.score for hit in hits], len(place))
         return [_with(hit, TIME, place[times[hit.id]] if hit.id in relevant else 0.0, weight) for hit in hits]
 

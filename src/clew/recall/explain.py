@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clew.recall.period import PERIOD
 from clew.recall.state import CONTEXT, DENSE, NAMED, QUESTION, SECTION, SPARSE, Hit, Hop, Place
 from clew.words import sentence_list
 
@@ -14,6 +15,7 @@ CHANNELS = {
     QUESTION: ("by a question that it answers", "cosine"),
     SECTION: ("through its section", "relevance"),
     NAMED: ("by the name in the question", "share"),
+    PERIOD: ("by the time asked about", "share"),
 }
 
 

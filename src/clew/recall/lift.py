@@ -42,7 +42,7 @@ class Lift:
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the hits anew, in their new order."""
-        if not self.weight or not recall.hits or not self.store.coverage().sections:
+        if not self.weight or not recall.hits or not self.store.coverage(recall.question.where.space).sections:
             return recall
         sections = self._sections(recall)
         if not sections:  # nobody voted: to take a share from chunks alone would only put them behind memories

@@ -23,7 +23,7 @@ class Narrow:
 
     def __call__(self, recall: Recall) -> Recall:
         """Narrow the question's filter."""
-        if not self.store.coverage().sections:
+        if not self.store.coverage(recall.question.where.space).sections:
             return replace(recall, notes=(*recall.notes, FLAT))
         vector, notes = self.embed(recall.question.text)
         where = recall.question.where

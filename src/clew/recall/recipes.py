@@ -23,13 +23,16 @@ from clew.ports import Store
 from clew.recall.analyse import Analyse
 from clew.recall.candidates import Candidates, EmbedQuery
 from clew.recall.chronology import Chronology
+from clew.recall.events import Events
 from clew.recall.expand import Expand
 from clew.recall.fuse import Fuse
 from clew.recall.gate import Gate
 from clew.recall.lift import Lift
 from clew.recall.narrow import Narrow
 from clew.recall.pack import Pack
+from clew.recall.period import Period
 from clew.recall.score import Score
+from clew.recall.several import Several
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Recall, Stage, Step
 from clew.recall.tracerank import TraceRank
 from clew.settings import Settings
@@ -95,10 +98,22 @@ def recipe(name: str, *, settings: Settings, store: Store, embed: EmbedQuery, ex
     score = Score(recency_rate_per_day=settings.score.recency_rate_per_day, access_divisor=settings.score.access_divisor, store=store)
     pack = Pack(expand=_expand(settings, store), gate=_gate(name, settings), collapse=options.collapse_overlaps, store=store)
     before = (Narrow(count=options.staged_sections, dense_weight=options.convex_dense_weight, store=store, embed=embed),)
-    beside: tuple[Stage, ...] = () if name in PLAIN else (lift, *_spread(settings, store), *_meta(settings, store))
-    judged = _relevant(settings, store)
-    after: tuple[Stage, ...] = () if name in PLAIN else (*judged, *_tracerank(settings, store), *_chronology(settings, store))
-    return Recipe(name, (Analyse(), *(before if name == "staged" else ()), candidates, fuse, *beside, score, *after, pack))
+    timed = options.period_weight > 0 and name not in PLAIN
+    dated: tuple[Stage, ...] = (Events(store=store),) if timed else ()
+    period: tuple[Stage, ...] = (Period(limit=limit, store=store),) if timed else ()
+    beside: tuple[Stage, ...] = () if name in PLAIN else (lift, *_spread(settings, store), *_meta(settings, store), *period)
+    judged = _relevant(settings, store, limit)
+    after: tuple[Stage, ...] = (
+        ()
+        if name in PLAIN
+        else (
+            *judged,
+            *_tracerank(settings, store),
+            *_several(settings, store),
+            *_chronology(settings, store),
+        )
+    )
+    return Recipe(name, (Analyse(), *dated, *(before if name == "staged" else ()), candidates, fuse, *beside, score, *after, pack))
 
 
 # The three below know names: their word lists take 40 ms to load, which only a recall should pay.
@@ -137,11 +152,11 @@ def _meta(settings: Settings, store: Store) -> tuple[Meta, ...]:
     return (Meta(weight=settings.score.meta_weight, store=store),)
 
 
-def _relevant(settings: Settings, store: Store) -> tuple[Relevant, ...]:
+def _relevant(settings: Settings, store: Store, candidates: int) -> tuple[Relevant, ...]:
     from clew.recall.relevant import OFF, Relevant  # noqa: PLC0415
 
     mode = settings.recall.relevance_gate
-    return () if mode == OFF else (Relevant(mode=mode, store=store),)
+    return () if mode == OFF else (Relevant(mode=mode, candidates=candidates, store=store),)
 
 
 def _tracerank(settings: Settings, store: Store) -> tuple[TraceRank, ...]:
@@ -151,6 +166,11 @@ def _tracerank(settings: Settings, store: Store) -> tuple[TraceRank, ...]:
     switches = Switches(reinforcement=chosen.reinforcement, graph=chosen.graph, temporal=chosen.temporal)
     bounds = {"least": chosen.least, "most": chosen.most, "min_relevance_share": chosen.min_relevance_share}
     return (TraceRank(switches=switches, **bounds, store=store),)
+
+
+def _several(settings: Settings, store: Store) -> tuple[Several, ...]:
+    weight = settings.recall.several_weight
+    return (Several(weight=weight, store=store),) if weight else ()
 
 
 def _chronology(settings: Settings, store: Store) -> tuple[Chronology, ...]:

@@ -1,9 +1,10 @@
 """Does the best that was found answer the question at all? A calibrated guess from words and meaning together (mission X7).
 
-Four signs, none of which depends on how large the store is: how near the best memory is, how many of the question's telling
-words one of the best hits holds, how many of them the whole space has never heard, and whether both channels put the same
-memory on top; names and rare words count twice. `calibration.toml` weighs them for each embedding model whose cosines were measured;
-for any other model the words alone are weighed, and doubted less readily. `benchmarks/calibrate_relevance.py` wrote the weights.
+Four signs: how near the best memory is, how far it is ahead of the next, how many of the question's telling words one of the
+best hits holds, and how many of them the whole space has never heard; names and rare words count twice. A space of a few dozen
+memories has not heard of much that it answers in other words ("pay" for "cash"), so that unheard words count by its size.
+`calibration.toml` weighs the signs for each embedding model whose cosines were measured; for any other model the words alone
+are weighed, and doubted less readily. `benchmarks/calibrate_relevance.py` wrote the weights.
 """
 
 from __future__ import annotations
@@ -18,15 +19,14 @@ from typing import NamedTuple
 
 from clew.graph.entities.lexicon import DATES, is_common
 from clew.ports import Store
-from clew.recall.state import DENSE, SPARSE, Hit, Recall, Rejection, Relevance
-from clew.types import Ranking
+from clew.recall.state import DENSE, Hit, Recall, Rejection, Relevance
 from clew.words import STOP_WORDS, folded, query_terms, terms, words
 
 STAGE, REASON = "relevant", "not_relevant"
 ON, FLAG, OFF = "on", "flag", "off"
 WORDS_ALONE = "words alone"  # the calibration for models that have none
 BEST = 5  # hits looked at: an answer beyond them is not what makes a question answerable
-TOP = 3  # of a channel: where the other one's first must be for the two to agree
+HEARD = 400  # memories at which an unheard word counts half: 300 to 600 did alike when left-out sets were judged
 RARE_WEIGHT = 2.0  # of a word that is not everyday English: 1, 2 and 3 did alike when left-out sets were judged
 MOST_TERMS = 32  # of a question: a longer one is a text, and its beginning says what it is about
 
@@ -39,9 +39,9 @@ class Evidence(NamedTuple):
     covered: float
     """The largest share of the question's telling words that one of the best hits holds."""
     unknown: float
-    """The share that no memory of the space holds."""
-    agreement: float
-    """1 where one channel's first is among the other's first three."""
+    """The share that no memory of the space holds, by how much such a space has heard."""
+    lead: float
+    """How much nearer the nearest memory is than the next."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ def probability(evidence: Evidence, calibration: Calibration) -> float:
     """Return how likely it is that the best hits answer: a logistic function of the signs that the calibration weighs.
 
     >>> plain = Calibration(weights={"covered": 4.0, "unknown": -4.0}, bias=0.0, threshold=0.1, calibrated=False)
-    >>> known, foreign = Evidence(0.8, 1.0, 0.0, 1.0), Evidence(0.5, 0.0, 1.0, 0.0)
+    >>> known, foreign = Evidence(0.8, 1.0, 0.0, 0.1), Evidence(0.5, 0.0, 1.0, 0.0)
     >>> round(probability(known, plain), 3), round(probability(foreign, plain), 3)
     (0.982, 0.018)
     """
@@ -96,9 +96,13 @@ def share(weights: Mapping[str, float], held: Collection[str]) -> float:
     return sum(weight for term, weight in weights.items() if term in held) / (sum(weights.values()) or 1.0)
 
 
-def agree(one: Ranking, other: Ranking) -> bool:
-    """Tell whether the first of one ranking is among the first few of the other, either way round."""
-    return any(bool(first) and first[0].id in {match.id for match in second[:TOP]} for first, second in ((one, other), (other, one)))
+def heard(size: int) -> float:
+    """Return how much it tells that a space of so many memories does not know a word, from 0 to 1.
+
+    >>> heard(0), heard(400), heard(3600)
+    (0.0, 0.5, 0.9)
+    """
+    return size / (size + HEARD)
 
 
 @lru_cache(maxsize=1)
@@ -116,12 +120,14 @@ class Relevant:
     """Say so where the best hits are unlikely to answer; `on` returns none of them then, `flag` returns them all the same."""
 
     mode: str
+    candidates: int
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the relevance; drop the hits where it is too low and the mode is `on`."""
         weights = telling(recall.question.text)
-        if not recall.hits or not weights:  # what holds no telling word cannot be doubted
+        # What holds no telling word cannot be doubted, and what was asked for by its time alone is of that time.
+        if not recall.hits or not weights or (recall.when is not None and recall.when.alone):
             return recall
         calibration = self._calibration(recall)
         chance = probability(self.evidence(recall, weights), calibration)
@@ -135,8 +141,8 @@ class Relevant:
         return replace(recall, relevance=relevance, notes=notes, hits=(), rejected=recall.rejected + dropped)
 
     def evidence(self, recall: Recall, weights: Mapping[str, float]) -> Evidence:
-        """Return the signs, from the channels, the best hits' texts, and a look into the index for words that these do not hold."""
-        dense, sparse = recall.channels.get(DENSE, ()), recall.channels.get(SPARSE, ())
+        """Return the signs, from the vectors, the best hits' texts, and a look into the index for words that these do not hold."""
+        dense = recall.channels.get(DENSE, ())
         held = self._held(recall.hits[:BEST], weights)
         seen = frozenset().union(*held)
         # One memory is enough to know a word, and most words of an answerable question stand in its best hits.
@@ -144,9 +150,14 @@ class Relevant:
         return Evidence(
             cosine=dense[0].score if dense else 0.0,
             covered=max((share(weights, each) for each in held), default=0.0),
-            unknown=share(weights, unknown),
-            agreement=float(agree(dense, sparse)),
+            unknown=share(weights, unknown) * heard(self._size(recall)),
+            lead=dense[0].score - dense[1].score if len(dense) > 1 else 0.0,
         )
+
+    def _size(self, recall: Recall) -> int:
+        """Return how many memories were asked: all of the space, or those that pass a narrow filter, which the channel then holds."""
+        size, found = self.store.coverage(recall.question.where.space).nodes, recall.channels.get(DENSE)
+        return size if found is None or len(found) >= self.candidates else min(size, len(found))
 
     def _held(self, hits: Sequence[Hit], weights: Mapping[str, float]) -> list[frozenset[str]]:
         nodes = self.store.get([hit.id for hit in hits])

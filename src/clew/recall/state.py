@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, overload
 
 from clew.settings import Weights
 from clew.types import Filter, Node, NodeId, Ranking, Signals, Vectors
+from clew.words import token_estimate
 
 if TYPE_CHECKING:  # a store that is written to or listed reads no question
     from clew.recall.when import When
@@ -237,6 +238,16 @@ class Recall:
         return min(self.rejected, key=lambda rejection: (rejection.distance, rejection.id), default=None)
 
     @property
+    def tokens_returned(self) -> int:
+        """About how many tokens the hits' texts have, counted as the token budget counts them."""
+        return sum(token_estimate(hit.context or hit.text) for hit in self.hits)
+
+    @property
+    def embedding_calls(self) -> int:
+        """How many vectors a model made for it."""
+        return int(self.vector is not None)
+
+    @property
     def stats(self) -> dict[str, Any]:
         """How the answer came about, in numbers."""
         return {
@@ -245,6 +256,8 @@ class Recall:
             "milliseconds": round(sum(step.milliseconds for step in self.steps), 3),
             "candidates": {name: len(ranking) for name, ranking in self.channels.items()},
             "returned": len(self.hits),
+            "tokens_returned": self.tokens_returned,
+            "embedding_calls": self.embedding_calls,
             "filtered": self.filtered_count,
             "rejected": dict(sorted(Counter(rejection.reason for rejection in self.rejected).items())),
             "relevance": None if self.relevance is None else self.relevance._asdict(),

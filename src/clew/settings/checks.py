@@ -108,7 +108,13 @@ def _number(raw: Any) -> float:
 
 
 def _names(raw: Any) -> tuple[str, ...]:
-    if not isinstance(raw, list | tuple) or not raw:
+    if not raw:
+        raise TypeError(raw)
+    return _any_names(raw)
+
+
+def _any_names(raw: Any) -> tuple[str, ...]:
+    if not isinstance(raw, list | tuple):
         raise TypeError(raw)
     return tuple(dict.fromkeys(_text(each) for each in raw))
 
@@ -143,6 +149,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "float": _number,
     "str": _text,
     "names": _names,
+    "any_names": _any_names,
     "thresholds": _thresholds,
     "presets": _presets,
 }

@@ -10,8 +10,8 @@ from clew.settings.sections import Settings, declared
 from clew.settings.sources import Loaded
 from clew.settings.spec import Weights, spec_of
 
-# The store section says where memories are, not how Clew works: the same configuration on two machines has one hash.
-UNHASHED_SECTIONS = frozenset({"store"})
+# These say where memories are and how they are reached, not how Clew works: the same configuration on two machines has one hash.
+UNHASHED_SECTIONS = frozenset({"store", "serve", "mcp", "telemetry", "log"})
 HASH_CHARACTERS = 16
 
 

@@ -99,6 +99,31 @@ class DuplicateSettings(Section):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class FirewallSettings(Section):
+    """What is watched for where texts come in (X8)."""
+
+    secrets: str = setting(
+        "redact",
+        "redact: keys, tokens and passwords are taken out; refuse: such a text is rejected (secret); allow: it is kept as it is.",
+        choices=("redact", "refuse", "allow"),
+    )
+    cards: bool = setting(False, "Take payment card numbers for secrets too.")
+    instructions: str = setting(
+        "flag",
+        "flag: text that gives its reader orders is kept, and served with a flag and low trust; archive: kept and not served until "
+        "restored; refuse: rejected (instruction).",
+        choices=("flag", "archive", "refuse"),
+    )
+    echo: bool = setting(True, "Do not store again as new what Clew itself returned lately (rule echo); on_duplicate insert overrides it.")
+    echo_minutes: float = setting(240.0, "For how long what was returned is recognised.", within=(0, 100_000))
+    echo_share: float = setting(
+        1.0,
+        "The share of a text's words, wrapping aside, that must have been returned; what is added is never a number or a name.",
+        within=(0.5, 1.0),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EntitySettings(Section):
     """What is noted of the names in a text (V8)."""
 
@@ -182,6 +207,11 @@ class RecallSettings(Section):
     context_share: float = setting(0.5, "The share of the dense weight that the vectors of context keys have.", within=UNIT)
     section_weight: float = setting(0.15, "The share of its section's relevance in a chunk's; 0 turns it off.", within=UNIT)
     section_dense_weight: float = setting(0.0, "The weight of vectors in a section's relevance; words get the rest.", within=UNIT)
+    # On the dev part of LoCoMo all evidence of multi-hop questions in the first ten 30.6 instead of 25.2 %, recall@10 83.3 instead of 83.2
+    # (single-hop −0.6, adversarial −1.1); 0.025 gains 3.6 and costs no category, 0.08 gains 6.3 and costs single-hop 1.0.
+    several_weight: float = setting(
+        0.05, "What each further turn of one section costs where the question asks for several things; 0 turns it off.", within=UNIT
+    )
     staged_sections: int = setting(20, "How many sections the recipe staged looks into.", within=POSITIVE)
     collapse_overlaps: bool = setting(True, "Leave out a chunk of which a better hit holds the half already.")
     latest: bool = setting(True, "Order what is relevant by time where the question asks for the latest or the earliest.")
@@ -341,6 +371,69 @@ class ChunkSettings(Section):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ServeSettings(Section):
+    """How `clew serve` is reached, and what a request may cost (S3)."""
+
+    host: str = setting("127.0.0.1", "The address to listen on; any but this machine's own needs a token in the store.")
+    port: int = setting(7411, "The port to listen on; 0 takes a free one.", within=(0, 65535))
+    require_token: bool = setting(False, "Ask for a token also while the store has none; once it has one, it is always asked for.")
+    allowed_hosts: tuple[str, ...] = setting(
+        ("localhost", "127.0.0.1", "[::1]"), "The names under which it may be called, beside serve.host; * is any."
+    )
+    allowed_origins: tuple[str, ...] = setting((), "The origins of web pages that may call it, beside its own; none by default.")
+    import_roots: tuple[str, ...] = setting((), "The folders below which a request may name a path to import; none by default.")
+    max_request_mb: float = setting(16.0, "The largest body of a request, in millions of bytes.", within=(0.001, 2000))
+    max_batch: int = setting(1000, "The most memories in one request.", within=(1, 100_000))
+    receive_seconds: float = setting(30.0, "How long a request may take to arrive.", within=(0.1, 3600))
+    answer_seconds: float = setting(60.0, "How long an answer may take to be made.", within=(0.1, 3600))
+    threads: int = setting(8, "How many requests are worked on at once.", within=(1, 256))
+    queue: int = setting(64, "How many more may wait for a thread; further ones are told to come again.", within=(0, 10_000))
+    max_connections: int = setting(512, "How many connections may be open at once.", within=(1, 100_000))
+    requests_per_second: float = setting(
+        100.0, "How many requests a token, or without one an address, may make; 0 is no limit.", within=ANY_COUNT
+    )
+    burst: int = setting(200, "How many of them may come at once.", within=POSITIVE)
+    waiting_jobs: int = setting(16, "How many imports may wait for their turn.", within=(1, 1000))
+    kept_jobs: int = setting(100, "How many finished imports are remembered.", within=(1, 10_000))
+    drain_seconds: float = setting(20.0, "How long a server that is told to stop waits for what it has begun.", within=(0, 3600))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TelemetrySettings(Section):
+    """Who is told what was done and what it cost (M6); nobody by default."""
+
+    enabled: bool = setting(False, "Make spans and metrics of OpenTelemetry; needs the extra telemetry.")
+    exporter: str = setting(
+        "none",
+        "Where they go. none: to the OpenTelemetry that the program around has set up; console: to stderr; otlp: to the endpoint.",
+        choices=("none", "console", "otlp"),
+    )
+    endpoint: str = setting("http://127.0.0.1:4318", "The collector's address for OTLP over HTTP.")
+    export_seconds: float = setting(10.0, "How long spans and metrics may wait before they are sent.", within=(0.1, 3600))
+    include_text: bool = setting(
+        False, "Tell questions, spaces, notes and messages of errors too, also in logs; they quote what people wrote."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LogSettings(Section):
+    """What is logged on stderr; without a level it is left to the program around."""
+
+    level: str = setting(
+        "none", "The least level: info has a line for each recall and write.", choices=("none", "error", "warning", "info", "debug")
+    )
+    format: str = setting("text", "Lines for people, or of JSON.", choices=("text", "json"))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class McpSettings(Section):
+    """How Clew answers an agent over MCP (X9)."""
+
+    # Enough for ten ordinary memories twice, as data and as text; many clients warn of answers above 10,000.
+    answer_tokens: int = setting(4000, "The most tokens an answer has, as data and as text together.", within=(1000, 1_000_000))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Settings(Section):
     """All settings. `load` checks them; made by hand they are taken as they are."""
 
@@ -348,6 +441,7 @@ class Settings(Section):
     memory: MemorySettings = field(default_factory=MemorySettings)
     duplicates: DuplicateSettings = field(default_factory=DuplicateSettings)
     substance: SubstanceSettings = field(default_factory=SubstanceSettings)
+    firewall: FirewallSettings = field(default_factory=FirewallSettings)
     entities: EntitySettings = field(default_factory=EntitySettings)
     related: RelatedSettings = field(default_factory=RelatedSettings)
     questions: QuestionSettings = field(default_factory=QuestionSettings)
@@ -363,6 +457,10 @@ class Settings(Section):
     access: AccessSettings = field(default_factory=AccessSettings)
     lists: ListSettings = field(default_factory=ListSettings)
     chunking: ChunkSettings = field(default_factory=ChunkSettings)
+    telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
+    log: LogSettings = field(default_factory=LogSettings)
+    serve: ServeSettings = field(default_factory=ServeSettings)
+    mcp: McpSettings = field(default_factory=McpSettings)
 
 
 def declared() -> Iterator[tuple[str, Field[Any], Any]]:

@@ -44,6 +44,7 @@ _NOUNS = {
     "float": "a number",
     "str": "text",
     "names": "a list of names",
+    "any_names": "a list of names, or none",
     "thresholds": "a mapping from name to a number",
     "presets": "a mapping from name to four weights (semantic, recency, importance, access)",
 }
@@ -75,7 +76,7 @@ def spec_of(declared: Field[Any]) -> Spec:
 
 def _kind(default: object) -> str:
     if isinstance(default, tuple):
-        return "names"
+        return "names" if default else "any_names"  # only what is empty by default may be empty
     if isinstance(default, dict):
         return "presets" if any(isinstance(value, Weights) for value in default.values()) else "thresholds"
     return type(default).__name__

@@ -1,8 +1,8 @@
 """The BM25 that every store computes, term for term what SQLite's FTS5 does.
 
 Source: sqlite.org/fts5.html#the_bm25_function and `fts5Bm25Function` in fts5_aux.c; the sign is turned,
-so that higher is better. The columns are title, text, context key and a facet column that names the row's
-space: the facet adds nothing to a score but its one token counts in a row's length.
+so that higher is better. The rows are those of one space: text of another is not to be told from a score. The
+columns are title, text and context key; a row counts as one token longer than they are.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TITLE_WEIGHT = 1.0
 TEXT_WEIGHT = 1.0
 # On LoCoMo's dev part .2 gave 81.2, .3 82.4 and .5 82.5 recall@10 (docs/evaluation.md); quarters add up exactly in floats.
 CONTEXT_WEIGHT = 0.5
-FACET_TOKENS = 1  # the space token that the facet column of every row holds
+FACET_TOKENS = 1  # a row without a word has a length too; older stores held a token that named the row's space
 
 
 Numbers = TypeVar("Numbers", float, npt.NDArray[np.float64])
@@ -47,7 +47,7 @@ def frequency(in_title: int, in_text: int, in_context: int = 0) -> float:
 
 
 def length(title_terms: int, text_terms: int, context_terms: int = 0) -> int:
-    """Return the length of a row in tokens of all columns, the facet's included.
+    """Return the length of a row in tokens of all columns, and one more.
 
     >>> length(2, 7)
     10

@@ -41,6 +41,7 @@ from clew.types import (
     Ranking,
     Role,
     Signals,
+    Spot,
     Vectors,
     ranked,
 )
@@ -57,6 +58,11 @@ _ORDERS: Mapping[Sort, Callable[[Node], tuple[Any, ...]]] = {
     Sort.IMPORTANT: lambda node: (-node.importance, _EPOCH - node.t_valid, node.id),
     Sort.POPULAR: lambda node: (-node.accesses, _EPOCH - node.t_valid, node.id),
 }
+
+
+def _behind(spot: Spot, sort: Sort) -> tuple[Any, ...]:
+    """Return what `_ORDERS` gives for the node at the spot."""
+    return (*(() if sort is Sort.RECENT else (-spot.value,)), _EPOCH - spot.t_valid, spot.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +105,7 @@ class _State:
     mentions: dict[NodeId, tuple[Mention, ...]] = field(default_factory=dict)
     names: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     rejections: dict[str, int] = field(default_factory=dict)
+    records: dict[tuple[str, str], str] = field(default_factory=dict)
     model: ModelInfo | None = None
 
     def copy(self) -> _State:
@@ -112,6 +119,7 @@ class _State:
             self.mentions.copy(),
             self.names.copy(),
             self.rejections,
+            self.records.copy(),
             self.model,
         )
 
@@ -201,10 +209,11 @@ class MemoryStore:
             return _evidence(state, ids)
 
     def family(self, ids: Sequence[NodeId]) -> tuple[NodeId, ...]:
-        """Return the nodes that exist among these and everything that has one of them as its root, by id."""
-        asked = set(ids)
+        """Return the nodes that exist among these and everything of the same space that has one of them as its root, by id."""
         with self._reading() as state:
-            return tuple(sorted(id for id, row in state.rows.items() if id in asked or row.node.root in asked))
+            heads = {(state.rows[id].node.space, id) for id in ids if id in state.rows}
+            own = (row.node for row in state.rows.values())
+            return tuple(sorted(node.id for node in own if (node.space, node.id) in heads or (node.space, node.root) in heads))
 
     def neighbours(self, ids: Sequence[NodeId], *, reach: int) -> dict[NodeId, tuple[Node, ...]]:
         """Return each node that has a parent amid its live neighbours."""
@@ -231,17 +240,28 @@ class MemoryStore:
             if id in state.rows:
                 state.claims.setdefault((state.rows[id].node.space, key), id)
 
-    def listing(self, where: Filter, *, sort: Sort, limit: int, min_importance: float = 0.0, min_accesses: int = 0) -> tuple[Node, ...]:
-        """Return nodes in the order of `sort`, best first, ties by id."""
+    def listing(
+        self,
+        where: Filter,
+        *,
+        sort: Sort,
+        limit: int,
+        min_importance: float = 0.0,
+        min_accesses: int = 0,
+        after: Spot | None = None,
+    ) -> tuple[Node, ...]:
+        """Return nodes in the order of `sort`, best first, ties by id; those behind the spot, if one is given."""
         with self._reading() as state:
             seen = (row.node for row in _visible(state, where))
             found = [node for node in seen if node.importance >= min_importance and node.accesses >= min_accesses]
+            if after is not None:
+                found = [node for node in found if _ORDERS[sort](node) > _behind(after, sort)]
             return tuple(_own(node) for node in sorted(found, key=_ORDERS[sort])[: max(limit, 0)])
 
     def sparse(self, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
-        """Return the nodes that hold any of the terms, by BM25 over all nodes of the store."""
+        """Return the nodes that hold any of the terms, by BM25 over all nodes of the filter's space."""
         with self._reading() as state:
-            rows = state.rows.values()
+            rows = [row for row in state.rows.values() if row.node.space == where.space]
             telling = {term: bm25.idf(len(rows), sum(row.frequency(term) > 0 for row in rows)) for term in terms}
             mean_length = sum(row.length for row in rows) / max(len(rows), 1)
             matches = (Match(row.node.id, _score(row, telling, mean_length)) for row in _visible(state, where))
@@ -283,6 +303,21 @@ class MemoryStore:
         """Add to how many texts each rule has rejected."""
         with self._writing() as state:
             state.rejections = dict(sorted((Counter(state.rejections) + Counter(counts)).items()))
+
+    def keep(self, kind: str, id: str, body: Mapping[str, Any]) -> None:
+        """Write a small JSON record beside the memories; replaces one of the same kind and id."""
+        with self._writing() as state:
+            state.records[kind, id] = json.dumps(dict(body))
+
+    def kept(self, kind: str) -> dict[str, dict[str, Any]]:
+        """Return the records of a kind by id, in the order of ids."""
+        with self._reading() as state:
+            return {id: json.loads(body) for (other, id), body in sorted(state.records.items()) if other == kind}
+
+    def drop(self, kind: str, id: str) -> bool:
+        """Remove a record; tell whether there was one."""
+        with self._writing() as state:
+            return state.records.pop((kind, id), None) is not None
 
     def link(self, edges: Sequence[Edge]) -> None:
         """Add edges; one with the same source, target and kind is replaced."""
@@ -354,10 +389,10 @@ class MemoryStore:
                 if node in set(ids) and state.model is not None and model == state.model.id
             )
 
-    def coverage(self) -> Coverage:
-        """Return how many live nodes there are and have vectors of the active model."""
+    def coverage(self, space: str) -> Coverage:
+        """Return how many live nodes the space has and how many of them have vectors of the active model."""
         with self._reading() as state:
-            nodes = [row.node for row in state.rows.values() if _live(row.node)]
+            nodes = [node for node in _nodes(state, space) if _live(node)]
             model = state.model.id if state.model else None
             return Coverage(
                 nodes=len(nodes),
@@ -376,30 +411,18 @@ class MemoryStore:
     def nodes(self, space: str | None = None) -> Iterator[Node]:
         """Yield every node as of this call, expired ones too, in the order of ids."""
         with self._reading() as state:
-            found = sorted((row.node for row in state.rows.values() if space in (None, row.node.space)), key=lambda node: node.id)
+            found = sorted(_nodes(state, space), key=lambda node: node.id)
         return map(_own, found)
 
-    def stats(self) -> Mapping[str, Any]:
-        """Return counts for people and monitors."""
+    def stats(self, space: str | None = None) -> Mapping[str, Any]:
+        """Return counts for people and monitors; of a space nothing that another one changes."""
         with self._reading() as state:
-            nodes = [row.node for row in state.rows.values()]
-            return {
-                "nodes": len(nodes),
-                "live": sum(map(_live, nodes)),
-                "expired": sum(node.t_expired is not None for node in nodes),
-                "archived": sum(node.archived for node in nodes),
-                "by_kind": _counts(str(node.kind) for node in nodes),
-                "by_category": _counts(node.category for node in nodes),
-                "by_space": _counts(node.space for node in nodes),
-                "events": len(state.events),
-                "rejected": dict(state.rejections),
-                "edges": len(state.edges),
-                "vectors": sum(model == (state.model and state.model.id) for model, _, _ in state.vectors),
-                "coverage": _levels(state, nodes),
-                "unembedded": len(_unembedded(state, state.model.id if state.model else "")),
-                "model": state.model.id if state.model else None,
-                "dimension": state.model.dimension if state.model else None,
-            }
+            nodes = _nodes(state, space)
+            ids = {node.id for node in nodes}
+            events = [event for event in state.events if space is None or event.node in ids or _last_word(event, space)]
+            told = {"model": state.model.id if state.model else None, "dimension": state.model.dimension if state.model else None}
+            whole = {"rejected": dict(state.rejections)} if space is None else {}
+            return {**_counted(state, nodes, events), **whole, **told}
 
     def verify(self) -> tuple[Problem, ...]:
         """Return no problem: nothing here is derived."""
@@ -433,7 +456,7 @@ def _near(node: Node, other: Node, reach: int) -> bool:
         return True
     if node.position is None or other.position is None or not _live(other):
         return False
-    return (other.parent, other.kind) == (node.parent, node.kind) and abs(other.position - node.position) <= reach
+    return (other.space, other.parent, other.kind) == (node.space, node.parent, node.kind) and abs(other.position - node.position) <= reach
 
 
 def _ends(edge: Edge) -> tuple[NodeId, str, NodeId]:
@@ -450,6 +473,33 @@ def _live(node: Node) -> bool:
 
 def _due(last: datetime | None, at: datetime, min_interval_seconds: float) -> bool:
     return last is None or abs((at - last).total_seconds()) >= min_interval_seconds  # on either side: a clock may go back
+
+
+def _last_word(event: Event, space: str) -> bool:
+    """Tell whether an event says that a node of the space was forgotten."""
+    return event.kind is EventKind.FORGET and event.detail.get("space") == space
+
+
+def _counted(state: _State, nodes: Sequence[Node], events: Sequence[Event]) -> dict[str, Any]:
+    """Return what is counted of some nodes, their events, edges and vectors."""
+    ids = {node.id for node in nodes}
+    model = state.model.id if state.model else None
+    return {
+        "nodes": len(nodes),
+        "live": sum(map(_live, nodes)),
+        "expired": sum(node.t_expired is not None for node in nodes),
+        "archived": sum(node.archived for node in nodes),
+        "protected": sum(node.protected for node in nodes),
+        "by_kind": _counts(str(node.kind) for node in nodes),
+        "by_category": _counts(node.category for node in nodes),
+        "by_space": _counts(node.space for node in nodes),
+        "events": len(events),
+        "by_event": _counts(str(event.kind) for event in events),
+        "edges": sum({edge.source, edge.target} <= ids for edge in state.edges.values()),
+        "vectors": sum(known == model and node in ids for known, _, node in state.vectors),
+        "coverage": _levels(state, nodes),
+        "unembedded": sum(node.id in ids for node in _unembedded(state, model or "")),
+    }
 
 
 def _levels(state: _State, nodes: Sequence[Node]) -> dict[str, dict[str, int]]:
@@ -471,6 +521,10 @@ def _counts(names: Iterable[str]) -> dict[str, int]:
 
 def _age(node: Node) -> tuple[datetime, NodeId]:
     return node.t_created, node.id
+
+
+def _nodes(state: _State, space: str | None) -> list[Node]:
+    return [row.node for row in state.rows.values() if space in (None, row.node.space)]
 
 
 def _visible(state: _State, where: Filter) -> Iterator[_Row]:

@@ -109,8 +109,17 @@ def hit(found: Hit, rank: int) -> dict[str, Any]:
         "hops": found.hops,
         "signal": found.signal,
         "explanation": found.explanation,
+        **(trust(node, found.context) if node else {"trust": None, "flags": []}),
         "node": memory(node) if node else None,
     }
+
+
+def trust(node: Node, context: str = "") -> dict[str, Any]:
+    """Return how far a memory may be trusted, `normal` or `low`, and by which flags."""
+    from clew.ingest.firewall.trust import trust_of  # noqa: PLC0415 - as in `memory`
+
+    found = trust_of(node, context)
+    return {"trust": found.level, "flags": list(found.flags)}
 
 
 def why(found: Why) -> dict[str, Any]:
@@ -179,7 +188,7 @@ def memory(node: Node) -> dict[str, Any]:
     """Return a memory with all its fields, and of a document's node how coarse it is: 0 the whole, 1 a section, 2 a chunk."""
     from clew.engine.transfer import node_as_dict  # noqa: PLC0415 - loads numpy, which errors and settings do not need
 
-    return {**node_as_dict(node), "resolution": RESOLUTIONS.get(node.kind)}
+    return {**node_as_dict(node), "resolution": RESOLUTIONS.get(node.kind), **trust(node)}
 
 
 def memories(nodes: Iterable[Node]) -> dict[str, Any]:
@@ -281,7 +290,9 @@ def problem(found: Problem) -> dict[str, Any]:
 
 def error(raised: ClewError) -> dict[str, Any]:
     """Return an error under the one key that no answer has."""
-    facts = raised.as_dict()
+    from clew.ingest.firewall.screening import scrubbed  # noqa: PLC0415 - as in `memory`
+
+    facts = scrubbed(raised.as_dict())
     value = facts.get("value")
     if isinstance(value, str) and len(value) > SHOWN_VALUE_CHARACTERS:
         facts["value"] = value[:SHOWN_VALUE_CHARACTERS] + "…"

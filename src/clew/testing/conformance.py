@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from clew.testing.chapters.filtering import Filtering
+from clew.testing.chapters.isolating import Isolating
 from clew.testing.chapters.keeping import Keeping
 from clew.testing.chapters.logging import Logging
 from clew.testing.chapters.modelling import Modelling
 from clew.testing.chapters.naming import Naming
 from clew.testing.chapters.placing import Placing
+from clew.testing.chapters.recording import Recording
 from clew.testing.chapters.searching import Searching
 from clew.testing.chapters.sharing import Sharing
 from clew.testing.chapters.speaking import Speaking
@@ -15,5 +17,7 @@ from clew.testing.chapters.transacting import Transacting
 from clew.testing.chapters.witnessing import Witnessing
 
 
-class StoreConformance(Keeping, Logging, Searching, Placing, Naming, Speaking, Filtering, Modelling, Transacting, Sharing, Witnessing):
+class StoreConformance(
+    Keeping, Logging, Searching, Placing, Naming, Speaking, Filtering, Modelling, Transacting, Sharing, Witnessing, Recording, Isolating
+):
     """Every promise of `clew.ports.Store`; a subclass brings a fixture named `store`, see `clew.testing`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clew.evaluate.data import Dataset, Passage, Query
 from clew.evaluate.datasets.asked import Asked, counted
@@ -73,6 +73,7 @@ class _Index:
 
     def __init__(self, corpus: Sequence[Passage]) -> None:
         self.size = len(corpus)
+        self.titles = {passage.id: passage.title for passage in corpus}
         self._whole = {_plain(passage.title, passage.text): passage.id for passage in reversed(corpus)}
         titles: dict[str, list[str]] = {}
         for passage in corpus:
@@ -99,7 +100,41 @@ def _query(n: int, question: Record, index: _Index, unknown: list[str]) -> Query
             else:
                 unknown.append(f"{title} ({id})")
     category = question.text("type") if "type" in question else ""
-    return Query(id=id, text=question.text("question"), category=category, relevant={"passage": gold})
+    paths = chains(_steps(question, {_plain(index.titles[id]): id for id in gold}))
+    return Query(id=id, text=question.text("question"), category=category, relevant={"passage": gold}, paths=paths)
+
+
+def _steps(question: Record, gold: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the facts of a question that lead from one gold passage to another: subject and object are their titles."""
+    facts = next((question.values(field) for field in ("evidence", "evidences") if field in question), ())
+    named = [(_plain(fact[0]), _plain(fact[2])) for fact in facts if isinstance(fact, list) and len(fact) == 3 and _texts(fact)]
+    return [(gold[one], gold[other]) for one, other in named if one in gold and other in gold and one != other]
+
+
+def _texts(fact: list[object]) -> bool:
+    return all(isinstance(each, str) for each in fact)
+
+
+def chains(steps: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
+    """Join steps to the longest chains, in order; what leads back to itself ends there.
+
+    >>> chains([("film", "director"), ("director", "mother"), ("other film", "its director")])
+    (('film', 'director', 'mother'), ('other film', 'its director'))
+    """
+    ahead: dict[str, list[str]] = {}
+    for one, other in dict.fromkeys(steps):
+        ahead.setdefault(one, []).append(other)
+    reached = {other for others in ahead.values() for other in others}
+    starts = [one for one in ahead if one not in reached] or list(ahead)[:1]  # a ring is entered anywhere
+    return tuple(path for start in starts for path in _onward((start,), ahead))
+
+
+def _onward(path: tuple[str, ...], ahead: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    following = [each for each in ahead.get(path[-1], ()) if each not in path]
+    if not following:
+        yield path
+    for each in following:
+        yield from _onward((*path, each), ahead)
 
 
 def _places(question: Record, size: int) -> tuple[int, ...]:

@@ -8,19 +8,32 @@ overall   → measure → mean;  by_category → the same for each category
 
 from clew.evaluate.measures.evaluation import Scores, score
 from clew.evaluate.measures.means import by_category, column, counts, overall
-from clew.evaluate.measures.names import DEFAULT_MEASURES, SPAN_MEASURES, Measure, in_order, measure, measures
-from clew.evaluate.measures.paths import HopRecall, hop_of_keys, hopwise_recall, mean_hops, path_at, path_coverage, paths_complete
+from clew.evaluate.measures.names import DEFAULT_MEASURES, PATH_MEASURES, SPAN_MEASURES, Measure, in_order, measure, measures
+from clew.evaluate.measures.paths import (
+    HopRecall,
+    Walk,
+    hop_of_keys,
+    hopwise_recall,
+    mean_hops,
+    mean_walk,
+    path_at,
+    path_coverage,
+    paths_complete,
+    walk_of,
+)
 from clew.evaluate.measures.runs import Run, all_found, collapse, relevant_at
 from clew.evaluate.measures.spans import SpanScore, span_score
 
 __all__ = [
     "DEFAULT_MEASURES",
+    "PATH_MEASURES",
     "SPAN_MEASURES",
     "HopRecall",
     "Measure",
     "Run",
     "Scores",
     "SpanScore",
+    "Walk",
     "all_found",
     "by_category",
     "collapse",
@@ -30,6 +43,7 @@ __all__ = [
     "hopwise_recall",
     "in_order",
     "mean_hops",
+    "mean_walk",
     "measure",
     "measures",
     "overall",
@@ -39,4 +53,5 @@ __all__ = [
     "relevant_at",
     "score",
     "span_score",
+    "walk_of",
 ]

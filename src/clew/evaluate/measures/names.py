@@ -93,3 +93,4 @@ DEFAULT_MEASURES = measures(
     ("recall@5", "recall@10", "hit@1", "hit@5", "hit@10", "all@5", "all@10", "nDCG@10", "MRR", "precision@5")
 )  # mission B4
 SPAN_MEASURES = measures(SPAN_FAMILIES)
+PATH_MEASURES = measures(("path@5", "path@10"))  # where the set knows how its evidence hangs together

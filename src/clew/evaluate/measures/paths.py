@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import itertools
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 
@@ -75,6 +76,46 @@ def path_at(keys: Sequence[str], paths: Sequence[Sequence[str]], cutoff: int) ->
     (0.5, 1.0)
     """
     return path_coverage(keys[:cutoff], paths)
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How the links that a system showed lie to the known paths of a question; each from 0 to 1 but the count."""
+
+    walked: float
+    """Of the links of the known paths, the share that was shown, in either direction."""
+    right: float
+    """Of the shown links, the share that lies on a known path; 0 where none was shown."""
+    shown: float
+    found: float
+    """Of the passages on the known paths, the share that is in the ranking."""
+    complete: float
+    """Of the known paths, the share that is in the ranking from end to end."""
+
+
+def walk_of(links: Iterable[Sequence[str]], keys: Collection[str], paths: Sequence[Sequence[str]]) -> Walk:
+    """Return how far a system's own paths agree with the known ones.
+
+    >>> walk_of([("b", "a"), ("a", "x")], ["a", "b", "x"], [["a", "b", "c"]])
+    Walk(walked=0.5, right=0.5, shown=2.0, found=0.6666666666666666, complete=0.0)
+    """
+    known = {frozenset(step) for path in paths for step in itertools.pairwise(path)}
+    shown = {ends for link in links if len(ends := frozenset(link)) > 1}  # two chunks of one file are one place
+    both = len(known & shown)
+    return Walk(
+        walked=both / len(known) if known else 0.0,
+        right=both / len(shown) if shown else 0.0,
+        shown=float(len(shown)),
+        found=path_coverage(keys, paths),
+        complete=paths_complete(keys, paths),
+    )
+
+
+def mean_walk(walks: Sequence[Walk]) -> Walk:
+    """Average over questions; those without a shown link count nothing for how right the shown ones are."""
+    showing = [walk.right for walk in walks if walk.shown]
+    means = {name: fsum(getattr(walk, name) for walk in walks) / len(walks) for name in ("walked", "shown", "found", "complete")}
+    return Walk(**means, right=fsum(showing) / len(showing) if showing else 0.0)
 
 
 def paths_complete(keys: Collection[str], paths: Sequence[Sequence[str]]) -> float:

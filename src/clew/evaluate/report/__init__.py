@@ -3,7 +3,7 @@
 from clew.evaluate.report.codec import dumps, loads
 from clew.evaluate.report.files import Report, load, read_result, read_samples, result_json, samples_jsonl, write
 from clew.evaluate.report.markdown import render_markdown
-from clew.evaluate.report.model import BASELINE, Ablation, Hop, PolicySample, Result, Row, RunSample, Sample, Timings, Versus
+from clew.evaluate.report.model import BASELINE, Ablation, Hop, PolicySample, Result, Row, RunSample, Sample, Timings, Versus, Walked
 from clew.evaluate.report.page import render_html
 from clew.evaluate.report.tables import Cell, Table, rows_for_terminal, tables
 
@@ -21,6 +21,7 @@ __all__ = [
     "Table",
     "Timings",
     "Versus",
+    "Walked",
     "dumps",
     "load",
     "loads",

@@ -86,6 +86,19 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Walked:
+    """How a system's own paths agree with the known ones, over the questions that have some; see `measures.Walk`."""
+
+    system: str
+    questions: int
+    walked: float
+    right: float
+    shown: float
+    found: float
+    complete: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """One table: the systems on one part of one dataset at one level, and everything needed to make it again."""
 
@@ -99,6 +112,7 @@ class Result:
     comparisons: tuple[Versus, ...] = ()
     ablations: tuple[Ablation, ...] = ()
     hopwise: tuple[Hop, ...] = ()
+    walked: tuple[Walked, ...] = ()
     ratios: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """How many times the cost of one policy another one spends, by "one / other" and kind of cost."""
     notes: tuple[str, ...] = ()

@@ -60,6 +60,7 @@ def tables(result: Result, samples: Sequence[Sample] = (), *, timings: Timings |
         comparison_table(result),
         ablation_table(result),
         hop_table(result),
+        walk_table(result),
         cost_table(result),
         ratio_table(result),
         timing_table(timings),
@@ -139,7 +140,27 @@ def hop_table(result: Result) -> Table:
         (Cell(each.system), Cell(str(each.hop)), Cell(percent(each.recall)), Cell(points(each.gain)), Cell(amount(each.found)))
         for each in result.hopwise
     )
-    return Table("Hop by hop", ("system", "hop", "recall so far", "added", "found by the hop"), rows)
+    note = "A hop is a further search of a policy, or a link that a single search has followed."
+    return Table("Hop by hop", ("system", "hop", "recall so far", "added", "found by the hop"), rows, note)
+
+
+def walk_table(result: Result) -> Table:
+    """Return how the paths that systems have shown agree with the known ones."""
+    rows = tuple(
+        (
+            Cell(each.system),
+            Cell(str(each.questions)),
+            Cell(percent(each.walked)),
+            Cell(percent(each.right)),
+            Cell(amount(each.shown)),
+            Cell(percent(each.found)),
+            Cell(percent(each.complete)),
+        )
+        for each in result.walked
+    )
+    columns = ("system", "questions", "known links walked", "shown links right", "links shown", "passages found", "paths found whole")
+    note = "Over the questions whose evidence is known to hang together; a link is right if it lies on a known path."
+    return Table("Paths", columns, rows, note)
 
 
 def cost_table(result: Result) -> Table:

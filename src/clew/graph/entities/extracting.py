@@ -13,6 +13,7 @@ from clew.graph.entities.ranks import rank_end
 from clew.graph.entities.reading import Reading, Run, read
 from clew.graph.entities.runs import listed, runs
 from clew.graph.entities.titles import titled
+from clew.graph.entities.unspaced import standing
 from clew.graph.entities.value import Entity, EntityType
 from clew.graph.entities.weighing import confidence
 
@@ -53,7 +54,8 @@ def _mentions(reading: Reading, *, code: bool) -> Iterator[Mention]:
     terms = [Mention(*term) for term in marked(reading.text, code=code)]
     yield from terms
     inside = _covered(terms)
-    for mention in chain(_named(reading), _spelled(reading)):
+    apart = () if reading.text.isascii() else (Mention(*each) for each in standing(reading.text))
+    for mention in chain(_named(reading), _spelled(reading), apart):
         if mention.start not in inside:
             yield mention
 

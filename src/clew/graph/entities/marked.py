@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from clew.graph.entities.coded import FEWEST_LETTERS, coded
 from clew.graph.entities.lexicon import DATES, FUNCTION_WORDS, GIVEN, PLACES
+from clew.graph.entities.unspaced import RUN, quoted
 from clew.graph.entities.value import EntityType
 from clew.words import STOP_WORDS, folded, words
 
@@ -16,8 +17,10 @@ MAX_TITLE_WORDS = 8
 MAX_TERM_WORDS = 4  # a longer quotation in lower case is something that was said
 TITLE, TERM, CODE, CALL = 0.85, 0.77, 0.85, 0.85
 _QUOTED = re.compile(
-    rf"\"([^\"\n]{{2,{MAX_TERM}}})\"|“([^“”\n]{{2,{MAX_TERM}}})”|„([^„“”\n]{{2,{MAX_TERM}}})[“”]|«([^«»\n]{{2,{MAX_TERM}}})»|《([^《》\n]{{2,{MAX_TERM}}})》"
+    rf"\"([^\"\n]{{2,{MAX_TERM}}})\"|“([^“”\n]{{2,{MAX_TERM}}})”|„([^„“”\n]{{2,{MAX_TERM}}})[“”]|«([^«»\n]{{2,{MAX_TERM}}})»|《([^《》\n]{{2,{MAX_TERM}}})》|『([^『』\n]{{2,{MAX_TERM}}})』"
+    rf"|「([^「」\n]{{2,{MAX_TERM}}})」"
 )
+_TITLES = "《『"  # marks that hold titles
 _BACKTICKED = re.compile(rf"`([^`\n]{{2,{MAX_TERM}}})`")
 _CALLED = re.compile(r"(?<![\w.])([A-Za-z_]\w{2,60})\(\)")
 _SPEECH = frozenset("i im ive id ill me my you youre your we were our us he she they dont cant its thats".split())
@@ -60,6 +63,9 @@ def _quoted(found: re.Match[str]) -> Marked | None:
     group = found.lastindex or 0
     term = found[group].strip(" ,")
     start = found.start(group) + found[group].find(term) if term else 0
+    if RUN.search(term):
+        apart = quoted(found.string, start, start + len(term), titled=found[0][0] in _TITLES)
+        return None if apart is None else Marked(*apart)
     said = words(term)
     plain = [folded(word) for word in said]
     if not said or term[-1] == "." or not _SPEECH.isdisjoint(plain) or all(_says_nothing(word) for word in plain):

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from clew.graph.entities.stretch import Shape, Stretch, stretch
+from clew.graph.entities.unspaced import SCRIPTS, UNSHAPED, dominant
 
 # Brackets, quotation marks, commas and dashes stand between stretches: a name does not go on behind them.
-_STRETCH = re.compile(r"[^\s,;()\[\]{}<>\"“”„«»‹›—–…|`*、。，：；！？「」『』《》（）]+")
+_BETWEEN = r"\s,;()\[\]{}<>\"“”„«»‹›—–…|`*、。，：；！？「」『』《》（）"
+_STRETCH = re.compile(f"[^{_BETWEEN}]+")
+_BY_SCRIPT = re.compile(f"[{SCRIPTS}]+|[^{_BETWEEN}{SCRIPTS}]+")  # "用Redis搭建" names Redis
 BEYOND = 4  # stretches around a name that rules look at
 _TAG = re.compile(r"<[^<>]*>")
 
@@ -64,8 +67,7 @@ def read(text: str, *, format: str = "text") -> Reading:
     ['Anna', 'Rome.']
     """
     plain = _TAG.sub(lambda tag: " " * len(tag[0]), text) if format == "html" else text
-    found = list(_STRETCH.finditer(plain))
-    stretches = [stretch(match[0]) for match in found]
+    found, stretches = _cut(plain)
     words = [piece.word for piece in stretches]
     return Reading(
         text=plain,
@@ -76,3 +78,20 @@ def read(text: str, *, format: str = "text") -> Reading:
         telling=[i for i, piece in enumerate(stretches) if piece.tells],
         small=frozenset([piece.word for piece in stretches if not piece.tells]),
     )
+
+
+def _cut(text: str) -> tuple[list[re.Match[str]], list[Stretch]]:
+    """Return where the stretches lie and what each is; where a script writes no spaces, it is cut from the others."""
+    if text.isascii() or not UNSHAPED.search(text):
+        found = list(_STRETCH.finditer(text))
+        return found, [stretch(match[0]) for match in found]
+    found, most = list(_BY_SCRIPT.finditer(text)), dominant(text)
+    made = ((match, stretch(match[0])) for match in found)
+    return found, [
+        piece._replace(tells=False) if UNSHAPED.match(match[0]) and (most or _amid(text, match)) else piece for match, piece in made
+    ]
+
+
+def _amid(text: str, match: re.Match[str]) -> bool:
+    """Tell whether a letter stands right before or behind: what is cut from other words is a part of a sentence, not a name."""
+    return any(beside.isalnum() for beside in (text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]))

@@ -9,6 +9,7 @@ from clew.graph.entities.guessing import guess
 from clew.graph.entities.key import title_keys
 from clew.graph.entities.lexicon import ORG_ENDS, PLACE_ENDS, RELATIONS, WORK_WORDS
 from clew.graph.entities.reading import Run, read
+from clew.graph.entities.unspaced import RUN
 from clew.graph.entities.value import Entity, EntityType
 from clew.words import folded, words
 
@@ -52,15 +53,21 @@ def titled(title: str, text: str) -> Entity | None:
 
 
 def _found(name: str, text: str) -> int:
-    """Return where a text has a name as a whole word, or -1."""
-    start = text.find(name)
-    while start >= 0 and (_is_word(text[start - 1 : start]) or _is_word(text[start + len(name) : start + len(name) + 1])):
-        start = text.find(name, start + len(name))
+    """Return where a text has a name as a whole word, or -1; where no spaces are written, anywhere.
+
+    >>> _found("Anna", "Annabel saw Anna"), _found("東京タワー", "昨日東京タワーへ行った"), _found("Redis", "我们用Redis")
+    (12, 2, 3)
+    """
+    start, size = text.find(name), len(name)
+    while start >= 0 and (_same_word(text[start - 1 : start], name[0]) or _same_word(text[start + size : start + size + 1], name[-1])):
+        start = text.find(name, start + size)
     return start
 
 
-def _is_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
+def _same_word(neighbour: str, edge: str) -> bool:
+    if not neighbour.isascii() and (RUN.match(neighbour) or RUN.match(edge)):
+        return False
+    return neighbour.isalnum() or neighbour == "_"
 
 
 def _type(name: str, sense: str) -> EntityType:

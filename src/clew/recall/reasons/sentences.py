@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from clew.recall.state import CONTEXT, DENSE, SPARSE
+from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE
 from clew.words import sentence_list
 
 if TYPE_CHECKING:
     from clew.recall.reasons.standing import Standing
     from clew.recall.reasons.whynot import WhyNot
 
-HOW = {DENSE: "by meaning", CONTEXT: "by meaning amid its neighbours", SPARSE: "by words"}
-MEASURE = {DENSE: "cosine", CONTEXT: "cosine amid its neighbours", SPARSE: "BM25"}
+HOW = {DENSE: "by meaning", CONTEXT: "by meaning amid its neighbours", QUESTION: "by what it answers", SPARSE: "by words"}
+MEASURE = {DENSE: "cosine", CONTEXT: "cosine amid its neighbours", QUESTION: "best question's cosine", SPARSE: "BM25"}
 
 
 def sentence(found: WhyNot) -> str:
@@ -30,6 +30,8 @@ def sentence(found: WhyNot) -> str:
 
 def _standing(name: str, standing: Standing) -> str:
     if standing.score is None:
+        if name == QUESTION:
+            return "it has no question that it is known to answer"
         if name != SPARSE:
             return f"it has no vector to be found {HOW[name]}"
         return "it shares no word with the question" if not standing.shared else "its words are far too common"
@@ -51,7 +53,11 @@ def _shown(value: Any) -> str:
 
 
 def _filter(what: str) -> Callable[[WhyNot], str]:
-    return lambda found: f"The filter leaves it out: {what.format(value=_shown(found.value), threshold=_shown(found.threshold))}."
+    def made(found: WhyNot) -> str:
+        later = f"; {found.by} took its place" if found.by else ""
+        return f"The filter leaves it out: {what.format(value=_shown(found.value), threshold=_shown(found.threshold))}{later}."
+
+    return made
 
 
 SENTENCES: dict[str, Callable[[WhyNot], str]] = {
@@ -83,5 +89,6 @@ SENTENCES: dict[str, Callable[[WhyNot], str]] = {
     "expired": _filter("it is no longer believed since {value}"),
     "archived": _filter("it is archived"),
     "filter": _filter("its conditions together are not met"),
+    "period": lambda _: "The question asks about nothing but a time, and it is not of that time.",
     "within": lambda found: f"Its section {_shown(found.value)} is not among those looked into ({_shown(found.threshold)}).",
 }

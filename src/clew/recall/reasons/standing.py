@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clew.ports import Store
-from clew.recall.state import CONTEXT, DENSE, SPARSE, Recall
-from clew.types import Node, NodeId, Ranking, Role, Vectors
+from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Recall
+from clew.types import QUESTIONS, Match, Node, NodeId, Ranking, Role, Vectors, ranked
 from clew.words import terms
 
 LOOKED_THROUGH = 10_000  # of a channel's ranking to find a node's rank in it; further down the number means nothing
-ROLES = {DENSE: Role.CONTENT, CONTEXT: Role.CONTEXT}
+ROLES = {DENSE: (Role.CONTENT,), CONTEXT: (Role.CONTEXT,), QUESTION: QUESTIONS}
 
 
 class Standing(NamedTuple):
@@ -47,10 +47,19 @@ def _by_words(store: Store, node: Node, recall: Recall, ranking: Ranking) -> Sta
 
 
 def _by_meaning(store: Store, node: Node, recall: Recall, vector: Vectors, name: str) -> Standing:
-    role = ROLES[name]
-    cosine = store.cosines(vector, [node.id], role=role).get(node.id)
-    everyone = store.dense(vector, recall.question.where, limit=LOOKED_THROUGH, role=role) if cosine is not None else ()
-    return Standing(cosine, recall.lows.get(name, 0.0), _place(node.id, everyone)[0], len(recall.channels[name]))
+    """Return where a node stands by the best of its vectors of a kind: it may answer several questions."""
+    own = [store.cosines(vector, [node.id], role=role).get(node.id) for role in ROLES[name]]
+    cosine = max((each for each in own if each is not None), default=None)
+    found = (
+        [store.dense(vector, recall.question.where, limit=LOOKED_THROUGH, role=role) for role in ROLES[name]] if cosine is not None else []
+    )
+    best: dict[NodeId, float] = {}
+    for match in (match for ranking in found for match in ranking):
+        best[match.id] = max(match.score, best.get(match.id, match.score))
+    rank = _place(node.id, ranked(map(Match, best, best.values())))[0]
+    # Of questions the channel also has those of other channels' candidates, which it did not propose itself.
+    proposed = [match for match in recall.channels[name] if match.score >= recall.lows.get(name, 0.0)]
+    return Standing(cosine, recall.lows.get(name, 0.0), rank, len(proposed))
 
 
 def _place(id: NodeId, everyone: Ranking) -> tuple[int | None, float | None]:

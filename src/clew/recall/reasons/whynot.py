@@ -31,7 +31,7 @@ class WhyNot:
     rank: int | None = None
     """The rank it had where it was lost; in the answer its rank there."""
     by: NodeId | None = None
-    """The hit that says the same already."""
+    """The hit that says the same already, or what took the place of one that ended."""
     channels: Mapping[str, Standing] = field(default_factory=dict)
     """Of one that nobody proposed: how far it was from that."""
     sentence: str = ""
@@ -44,7 +44,7 @@ class WhyNot:
 
 def unknown(id: NodeId) -> WhyNot:
     """Return what is said of an id that the asked space does not have, be it nobody's or another space's."""
-    return _told(WhyNot(id=id, stage=STORE, reason="unknown_id"))
+    return told(WhyNot(id=id, stage=STORE, reason="unknown_id"))
 
 
 def why_not(walk: Walk, id: NodeId, node: Node | None, *, store: Store, passes: Passes) -> WhyNot:
@@ -54,13 +54,14 @@ def why_not(walk: Walk, id: NodeId, node: Node | None, *, store: Store, passes: 
         return unknown(id)
     if (rank := rank_of(id, walk.answer.hits)) is not None:
         hits = walk.answer.hits
-        return _told(WhyNot(id=id, stage=ANSWER, reason="found", value=hits[rank - 1].score, threshold=hits[-1].score, rank=rank))
+        return told(WhyNot(id=id, stage=ANSWER, reason="found", value=hits[rank - 1].score, threshold=hits[-1].score, rank=rank))
     if (shut := excluded(node, where, passes)) is not None:
-        return _told(WhyNot(id=id, stage=FILTER, reason=shut.reason, value=shut.value, threshold=shut.threshold))
-    return _told(_narrowed(walk, node, passes) or _lost(walk, node, store))
+        return told(WhyNot(id=id, stage=FILTER, reason=shut.reason, value=shut.value, threshold=shut.threshold))
+    return told(_narrowed(walk, node, passes) or _lost(walk, node, store))
 
 
-def _told(found: WhyNot) -> WhyNot:
+def told(found: WhyNot) -> WhyNot:
+    """Return it with its sentence."""
     return replace(found, sentence=sentence(found))
 
 

@@ -13,7 +13,9 @@ How loose words are read:
 - "early", "mid" and "late" are thirds. Seasons are the northern ones, by whole months; a winter has the year of its December.
 - "recently" is soft: the last 30 days, rule `recently`, for a caller to weigh rather than to filter by.
 - A slash date that can be read two ways is not guessed: it stays unresolved with both readings, unless `day_first` says which.
-- "before we moved" needs to know the move: it stays unresolved, and the question keeps its words.
+- "before we moved" needs to know the move: it stays unresolved here, as an event that `clew.recall.events` dates by a memory.
+- The words that name a time stay in the question when it is searched: texts write dates too. Without them recall@10 of the 115
+  questions of LoCoMo's dev part that name a time fell from 90.9 to 85.2, and to 88.3 without words like "last week" alone.
 """
 
 from clew.recall.when.question import when

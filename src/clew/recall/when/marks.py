@@ -136,6 +136,7 @@ EVENT_HEADS: dict[str, Relation] = {
     "till": "until",
     "during": "in",
 }
+_PHRASAL = frozenset("look looks looked looking named".split())  # "look after", "named after"
 _SUBJECTS = frozenset("i we you he she they it the my our your his her their a an".split())
 _CLAUSE_WORDS = 8  # enough to know the event by; the rest of the sentence is the question again
 _EVENT = re.compile(r"(?:prior\s{1,3}to|[^\W\d_]{1,6})\s{1,3}(?P<subject>[^\W\d_]{1,40})")
@@ -146,6 +147,8 @@ def event_at(text: str, at: int) -> int | None:
     """Return where the words end that place a question by an event, such as "before we moved"."""
     match = _EVENT.match(text, at)
     if match is None:
+        return None
+    if before(match) in _PHRASAL and text[at : at + 5].lower() == "after":
         return None
     subject = match["subject"]
     known = subject.lower() in _SUBJECTS or subject[0].isupper() or (subject.endswith("ing") and subject not in PARTS)

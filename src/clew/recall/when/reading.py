@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from clew.recall.when.grammar import HEADS, head_at
 from clew.recall.when.marks import EVENT_HEADS, MARKS, Wish, asks_for_time, event_at, mark_at
 from clew.recall.when.relations import LEADS, Named, ends, named
-from clew.recall.when.values import Clock, Relation, TimeSpan, UnclearError, When
+from clew.recall.when.values import Clock, Event, Relation, TimeSpan, UnclearError, When
 
 SOFT_RULE = "recently"
 _TOKEN = re.compile(r"[^\W\d_]+|\d+")
@@ -30,6 +30,7 @@ class Piece:
     wish: Wish | None = None
     unresolved: str = ""
     soft: bool = False  # a word of time that says nothing beside the others
+    event: Event | None = None
 
 
 def read(text: str, clock: Clock) -> When:
@@ -45,6 +46,7 @@ def read(text: str, clock: Clock) -> When:
         unresolved=tuple(piece.unresolved for piece in said if piece.unresolved),
         asks=asks_for_time(text),
         cuts=cuts,
+        events=tuple(piece.event for piece in said if piece.event),
     )
 
 
@@ -72,8 +74,10 @@ def _piece(text: str, at: int, head: str, clock: Clock) -> Piece | None:
     last = event_at(text, at) if head in EVENT_HEADS else None
     if last is None:
         return None
+    words, relation = text[at:last], EVENT_HEADS[head]
+    event = Event(words, words[len(head) :].strip(), at, last, relation)
     # "during our trip last year" is itself last year; "before our trip last year" may be any time before.
-    return Piece(at, at + len(head) if head == "during" else last, EVENT_HEADS[head], unresolved=text[at:last])
+    return Piece(at, at + len(head) if head == "during" else last, relation, unresolved=words, event=event)
 
 
 def _resolved(text: str, one: Named, clock: Clock) -> Piece:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias
 
+from clew.recall.when.topic import names_a_topic
 from clew.times import iso
 
 Relation: TypeAlias = Literal["in", "before", "after", "since", "until"]
@@ -32,6 +33,33 @@ class TimeSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class Event:
+    """Words that place a question by something that happened, such as "before we moved"; `clause` is what happened."""
+
+    text: str
+    clause: str
+    first: int
+    last: int
+    relation: Relation
+
+    def placed(self, start: datetime, end: datetime) -> tuple[datetime | None, datetime | None]:
+        """Return first and last moment of what is meant, once it is known when the event began and ended.
+
+        >>> moved = datetime(2024, 5, 1)
+        >>> Event("before we moved", "we moved", 0, 15, "before").placed(moved, moved)
+        (None, datetime.datetime(2024, 4, 30, 23, 59, 59, 999999))
+        """
+        if self.relation == "before":
+            return None, start - TICK
+        if self.relation == "after":
+            return end + TICK, None
+        if self.relation == "in" and start == end:  # what lasted is known by its day at least
+            start = start.replace(hour=0, minute=0, second=0, microsecond=0)
+            end = start + timedelta(days=1) - TICK
+        return (None if self.relation == "until" else start), (None if self.relation == "since" else end)
+
+
+@dataclass(frozen=True, slots=True)
 class When:
     """The time in a question: spans any of which may hold, what is asked first or last, and what stayed open.
 
@@ -47,6 +75,13 @@ class When:
     unresolved: tuple[str, ...] = ()
     asks: bool = False
     cuts: tuple[tuple[int, int], ...] = ()
+    events: tuple[Event, ...] = ()
+    """Of what stayed open, that which a memory may date."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether the question asks about nothing but a time, such as "what happened last week?"."""
+        return bool(self.spans or self.latest) and not self.earliest and not self.unresolved and not names_a_topic(self.rest)
 
     def as_dict(self) -> dict[str, Any]:
         """Return what a trace shows: the spans with how each was read, and what stayed open."""

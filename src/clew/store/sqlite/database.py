@@ -15,9 +15,7 @@ from urllib.parse import quote
 
 from clew.errors import ClewError, CorruptStoreError, NotAStoreError, ReadOnlyError, StoreBusyError, StoreError, StoreFullError
 from clew.forking import around_fork
-from clew.gist import searched_text
 from clew.store.sqlite.schema import MIGRATIONS, check, migrate, refuse_foreign
-from clew.words import terms
 
 PAGE_CACHE_KIB = 64 * 1024
 IMPATIENT_MILLISECONDS = 100
@@ -31,17 +29,12 @@ FORKED = "This process was forked while the store was in use, so it must not tou
 INHERITED: dict[Path, object] = {}  # connections of the parent, by the file that this process must leave alone; kept from being closed
 
 
-def facet(space: str) -> str:
-    """Return the token under which the rows of a space stand in the word index.
-
-    >>> facet("default")
-    'sfe98b07b1ba6b3a2'
-    """
-    return f"s{space_code(space):016x}"
-
-
 def space_code(space: str) -> int:
-    """Return a 64-bit number for a space, the same in every process."""
+    """Return a 64-bit number for a space, the same in every process.
+
+    >>> f"{space_code('default'):016x}"
+    'fe98b07b1ba6b3a2'
+    """
     return int.from_bytes(hashlib.blake2b(space.encode(), digest_size=8).digest(), "big")
 
 
@@ -207,9 +200,6 @@ class Database:
             check_same_thread=False,  # close() runs in one thread for all
             cached_statements=256,
         )
-        connection.create_function("clew_terms", 1, lambda text: " ".join(terms(text)), deterministic=True)
-        connection.create_function("clew_body", 2, lambda kind, text: " ".join(terms(searched_text(kind, text))), deterministic=True)
-        connection.create_function("clew_facet", 1, facet, deterministic=True)
         for attempt in range(OPENING_ATTEMPTS):
             try:
                 self._configure(connection)

@@ -39,7 +39,7 @@ FROM embedding e JOIN node n ON n.nid = e.nid WHERE (e.role <> 'context' OR n.co
 """
 
 COUNT = """
-SELECT count(*) FROM embedding e JOIN node n ON n.nid = e.nid WHERE e.model = ?1 AND e.role = ?2
+SELECT count(*) FROM node n CROSS JOIN embedding e ON e.nid = n.nid WHERE n.space = ?3 AND e.model = ?1 AND e.role = ?2
 AND n.t_expired IS NULL AND n.archived = 0 AND (?2 <> 'context' OR n.context <> '')
 """
 
@@ -81,13 +81,13 @@ class DenseSearch:
         self._overlay: tuple[VectorIndex, set[int]] | None = None
         self._untouched = 0  # what `total_changes` is as long as the transaction has written nothing
 
-    def count(self, connection: sqlite3.Connection, *, role: Role = Role.CONTENT) -> int:
-        """Return how many live nodes have a vector of the active model made for a role; quick once there was a search."""
+    def count(self, connection: sqlite3.Connection, space: str, *, role: Role = Role.CONTENT) -> int:
+        """Return how many live nodes of a space have a vector of the active model made for a role; quick once there was a search."""
         seq, model, _ = self._state(connection)
         index = self._shared
         if connection.in_transaction or index is None or index.model != model:
-            return int(connection.execute(COUNT, (model, role)).fetchone()[0])
-        return self._synced(connection, seq, model).live(role)
+            return int(connection.execute(COUNT, (model, role, space)).fetchone()[0])
+        return self._synced(connection, seq, model).live(space, role)
 
     def _renew_lock(self) -> None:
         self._lock = threading.RLock()

@@ -9,13 +9,14 @@ the rescoring puts right, but never moved.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from clew.store.sqlite.columns import FOREVER, Mask, Records, among, passing
+from clew.store.sqlite.database import space_code
 from clew.store.sqlite.scan import GROUP, Codes, dots, quantise, top
 from clew.types import QUESTIONS, Filter, Role, Vectors
 
@@ -35,6 +36,7 @@ GATHER_SHARE = 0.25  # a filter that keeps less than this: copy the survivors to
 MOSTLY = 0.5  # a filter that keeps more than this, by a sample: scan all rows, look at the best
 LOOKED_AT = 4  # rows looked at for each one wanted before the filter is applied to all
 SAMPLED_ROWS = 1024
+COUNTS_KEPT = 4096  # spaces and roles whose vectors are counted once for each state of the index
 
 Rows = npt.NDArray[np.intp]
 
@@ -50,6 +52,7 @@ class VectorIndex:
     size: int = 0
     codes: Codes = None  # type: ignore[assignment]  # set below; dataclass fields cannot depend on each other
     records: dict[str, npt.NDArray[Any]] = None  # type: ignore[assignment]
+    counted: dict[tuple[str, Role], tuple[int, int]] = field(default_factory=dict)  # how many live rows, and at which place in the log
 
     def __post_init__(self) -> None:
         """Start empty."""
@@ -98,10 +101,21 @@ class VectorIndex:
         """Return how many rows were deleted."""
         return int(np.count_nonzero(self.records["role"][: self.size] == DEAD))
 
-    def live(self, role: Role) -> int:
-        """Return how many rows were made for a role and are neither expired nor archived."""
+    def live(self, space: str, role: Role) -> int:
+        """Return how many rows of a space were made for a role and are neither expired nor archived."""
+        seq = self.seq  # before the rows: what is counted while others are applied is counted again
+        known = self.counted.get((space, role))
+        if known is not None and known[0] == seq:
+            return known[1]
+        if len(self.counted) >= COUNTS_KEPT:
+            self.counted = {}
+        self.counted[space, role] = seq, (found := self._live(space, role))
+        return found
+
+    def _live(self, space: str, role: Role) -> int:
         rows = slice(self.size)
         made = self.of_role(role, rows) if role is Role.CONTENT else self.records["role"][rows] == ROLES[role]
+        made &= self.records["space"][rows] == np.uint64(space_code(space))
         return int(np.count_nonzero(made & (self.records["t_expired"][rows] == FOREVER) & (self.records["archived"][rows] == 0)))
 
     def of_role(self, role: Role, rows: Rows | slice) -> Mask:

@@ -1,8 +1,8 @@
 """Word search: keep the words in memory in step with the file, rank, and look at the best rows once more.
 
-The index follows the log of changed nodes and is read from the segments, see `segments.py`. FTS5 answers
-instead where a store is too small to have them. A write transaction, which sees what nobody else may see
-yet, reads an index of its own when it first searches and drops it at its end.
+The index follows the log of changed nodes and is read from the segments, see `segments.py`, or from the texts where
+a store is too small to have them. A write transaction, which sees what nobody else may see yet, reads an index of
+its own when it first searches and drops it at its end.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from itertools import accumulate
 import numpy as np
 
 from clew.forking import after_fork
-from clew.store.sqlite import segments, sparse
+from clew.store.sqlite import segments
 from clew.store.sqlite.columns import among, passing
-from clew.store.sqlite.database import Database
+from clew.store.sqlite.database import Database, space_code
 from clew.store.sqlite.mapping import mapped
 from clew.store.sqlite.postings import Array, Postings, term_code
 from clew.store.sqlite.snapshot import snapshot
@@ -46,13 +46,9 @@ class WordSearch:
     def search(self, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
         """Return the `limit` best nodes by BM25."""
         connection = self._database.connection
-        wanted = sorted({term for term in terms if sparse.indexable(term)})  # in order: equally rare ones must always add up alike
+        wanted = sorted(set(terms))  # in order: equally rare ones must always add up alike
         if not wanted or limit <= 0:
             return ()
-        if not segments.kept(connection):
-            with snapshot(connection):
-                if not segments.kept(connection):  # nor since we asked: the store leaves FTS5 in the moment it gets postings
-                    return sparse.search(connection, wanted, where, limit=limit)
         return self._searched(connection, list(map(term_code, wanted)), where, limit=limit)
 
     def forget(self) -> None:
@@ -77,13 +73,14 @@ class WordSearch:
     def _ranked(
         self, connection: sqlite3.Connection, codes: Sequence[int], where: Filter, *, count: int, allowed: Array | None
     ) -> tuple[Array, Scores]:
+        space = space_code(where.space)
         with self._lock:
             index = self._uncommitted(connection) if connection.in_transaction else self._synced(connection)
-            view = index.view(codes)
+            view = index.view(codes, space)
         rows, scores = best(view, count=count, passes=_filter(view, where, allowed))
         if index.edits != view.edits:  # rows were refiled under our eyes: once more, with nobody writing
             with self._lock:
-                view = index.view(codes)
+                view = index.view(codes, space)
                 rows, scores = best(view, count=count, passes=_filter(view, where, allowed))
         return view.columns["nid"][rows], scores
 

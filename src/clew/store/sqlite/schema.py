@@ -1,8 +1,8 @@
 """The tables of a store, as SQL you can look at, and how an older file becomes a newer one.
 
-Truth: node, label, event, access, edge, embedding (float16), model, meta. Derived, rebuilt at will:
-word_index (FTS5 over the view `analysed`, empty in stores that have postings), segment and posting (vectors
-and words for quick opening), space; from the texts, by whoever reads them: name, mention and alias (names.py).
+Truth: node, label, event, access, edge, embedding (float16), model, meta, record. Derived, rebuilt at will:
+segment and posting (vectors and words for quick opening), space; from the texts, by whoever reads them: name,
+mention and alias (names.py). What FTS5 had until version 4 is made and dropped again in a new file: old steps stay.
 `change` and `node_change` tell every process which vectors and nodes moved since it last looked; what was
 added it knows by the numbers, which only rise, and a log of that would cost two pages a commit.
 """
@@ -232,8 +232,23 @@ def _name(connection: sqlite3.Connection) -> None:
     connection.execute("INSERT INTO meta SELECT 'unnamed', max(nid) FROM node HAVING count(*) > 0")
 
 
+def _keep(connection: sqlite3.Connection) -> None:
+    """Version 3: the records of surfaces, which are no memories: tokens and jobs."""
+    connection.execute(
+        "CREATE TABLE record (kind TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID"
+    )
+
+
+def _leave_fts5(connection: sqlite3.Connection) -> None:
+    """Version 4: words are in postings alone. FTS5 weighs a word by all rows of its table, so that a score told of other spaces."""
+    for trigger in ("words_added", "words_removed", "words_changed"):  # a store with postings has lost them already
+        connection.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+    for statement in ("DROP TABLE vocabulary", "DROP TABLE word_index", "DROP VIEW analysed"):
+        connection.execute(statement)
+
+
 Migration = Callable[[sqlite3.Connection], None]
-MIGRATIONS: tuple[Migration, ...] = (_create, _name)
+MIGRATIONS: tuple[Migration, ...] = (_create, _name, _keep, _leave_fts5)
 """The step at index n brings a file of version n to version n + 1."""
 
 

@@ -1,7 +1,7 @@
 """The words of the nodes as stored: segments of 4,096 node numbers, a cache that makes opening quick.
 
 Each is true as of one place in the log of changed nodes, carries a checksum, and is made anew from the
-texts where it is missing or damaged. Stores too small to need them have none.
+texts where it is missing or damaged. Stores of a few dozen nodes have none: their texts are read as quickly.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import numpy as np
 
 from clew.gist import searched_text
 from clew.store.bm25 import CONTEXT_WEIGHT, FACET_TOKENS, TEXT_WEIGHT, TITLE_WEIGHT
-from clew.store.sqlite import sparse
 from clew.store.sqlite.columns import SELECTED, Records, fill
 from clew.store.sqlite.postings import Postings, Words, words_of
 from clew.store.sqlite.wordindex import RECORD
 from clew.words import ANALYSER_VERSION
 
 SEGMENT_NODES = 4096
-POSTINGS_FROM = 4096  # nodes: below this FTS5 answers in 2 ms and nothing needs loading
+POSTINGS_FROM = 64  # nodes: fewer are analysed in 3 ms
 CHECKPOINT_CHANGES = 1024  # what an opening process may have to analyse itself, 40 ms
+CHANGES_SHARE = 4  # but of a small store no more than a quarter
 SEGMENT_CHANGES = 64  # changes that pay for rewriting a segment, 15 ms
 CHECKPOINT_SHARE = 16  # but when a sixteenth of the nodes has changed, all are written
 CHANGES_KEPT = 16384  # for other processes to catch up from; one that is further behind reloads
@@ -76,13 +76,23 @@ def drop(connection: sqlite3.Connection) -> None:
 
 
 def kept(connection: sqlite3.Connection) -> bool:
-    """Tell whether the store has postings, whatever their state; once it has, FTS5 knows none of its words."""
+    """Tell whether the store has postings, whatever their state."""
     return connection.execute("SELECT 1 FROM meta WHERE key = 'posting_format'").fetchone() is not None
 
 
 def needed(connection: sqlite3.Connection) -> bool:
     """Tell whether the store is large enough for postings, or was when it got them."""
     return kept(connection) or _nodes(connection) >= POSTINGS_FROM
+
+
+def missing(connection: sqlite3.Connection) -> bool:
+    """Tell whether the store should have postings and has none of this form."""
+    return needed(connection) and state(connection).get("format") != FORMAT
+
+
+def _pause(nodes: int) -> int:
+    """Return how many changes may come before the segments are looked at again."""
+    return min(CHECKPOINT_CHANGES, max(SEGMENT_CHANGES, nodes // CHANGES_SHARE))
 
 
 def _nodes(connection: sqlite3.Connection) -> int:
@@ -107,12 +117,12 @@ def _come_due(connection: sqlite3.Connection, seq: int) -> None:
     saved = state(connection)
     nodes = _nodes(connection)
     if not needed(connection):
-        connection.execute("DELETE FROM node_change")  # nobody follows it yet
+        connection.execute("DELETE FROM node_change")  # whoever follows it reads the few nodes there are anew
         note(connection, floor=seq - newest(connection), due=seq + min(CHECKPOINT_CHANGES, POSTINGS_FROM - nodes))
     elif saved.get("format") != FORMAT or _worthwhile(connection, saved, changes=seq - saved["seq"], nodes=nodes):
         checkpoint(connection)
     else:
-        note(connection, due=seq + CHECKPOINT_CHANGES)
+        note(connection, due=seq + _pause(nodes))
 
 
 def _worthwhile(connection: sqlite3.Connection, saved: Mapping[str, Any], *, changes: int, nodes: int) -> bool:
@@ -129,12 +139,11 @@ def checkpoint(connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM posting")
         for segment in wanted(connection):
             _write(connection, segment, rebuilt(connection, segment))
-        sparse.retire(connection)
     (count,) = connection.execute("SELECT count(*) FROM posting").fetchone()
     known = newest(connection)
     floor = max(saved.get("floor", 0), seq - known - CHANGES_KEPT)
     connection.execute("DELETE FROM node_change WHERE seq <= ?", (floor,))
-    note(connection, format=FORMAT, seq=seq, newest=known, segments=count, floor=floor, due=seq + CHECKPOINT_CHANGES)
+    note(connection, format=FORMAT, seq=seq, newest=known, segments=count, floor=floor, due=seq + _pause(_nodes(connection)))
 
 
 def stale(connection: sqlite3.Connection, saved: Mapping[str, Any]) -> dict[int, set[int]]:

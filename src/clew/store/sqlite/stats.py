@@ -1,4 +1,4 @@
-"""Counts and sizes of a store."""
+"""Counts and sizes of a store, and counts of one space in it."""
 
 from __future__ import annotations
 
@@ -6,59 +6,92 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+MODEL = "(SELECT value FROM meta WHERE key = 'model')"
 COUNTS = """
 SELECT count(*), count(*) FILTER (WHERE t_expired IS NULL AND archived = 0), count(*) FILTER (WHERE t_expired IS NOT NULL),
-       count(*) FILTER (WHERE archived = 1), count(*) FILTER (WHERE protected = 1) FROM node
+       count(*) FILTER (WHERE archived = 1), count(*) FILTER (WHERE protected = 1) FROM node n WHERE {there}
 """
-LEVELS = """
+CATEGORIES = "SELECT n.category, count(*) FROM node n WHERE {there} GROUP BY n.category ORDER BY n.category"
+LEVELS = f"""
 SELECT n.kind, count(*), count(c.eid), count(nullif(n.context, '')), count(k.eid) FROM node n
-LEFT JOIN embedding c ON c.nid = n.nid AND c.role = 'content' AND c.model = (SELECT value FROM meta WHERE key = 'model')
-LEFT JOIN embedding k ON k.nid = n.nid AND k.role = 'context' AND k.model = (SELECT value FROM meta WHERE key = 'model')
-WHERE n.t_expired IS NULL AND n.archived = 0 GROUP BY n.kind ORDER BY n.kind
+LEFT JOIN embedding c ON c.nid = n.nid AND c.role = 'content' AND c.model = {MODEL}
+LEFT JOIN embedding k ON k.nid = n.nid AND k.role = 'context' AND k.model = {MODEL}
+WHERE n.t_expired IS NULL AND n.archived = 0 AND {{there}} GROUP BY n.kind ORDER BY n.kind
 """
-UNEMBEDDED = """
-SELECT count(*) FROM node n WHERE n.t_expired IS NULL AND n.archived = 0 AND NOT EXISTS (
-    SELECT 1 FROM embedding e WHERE e.nid = n.nid AND e.role = 'content' AND e.text_hash = n.content_hash
-    AND e.model = (SELECT value FROM meta WHERE key = 'model')
+UNEMBEDDED = f"""
+SELECT count(*) FROM node n WHERE n.t_expired IS NULL AND n.archived = 0 AND {{there}} AND NOT EXISTS (
+    SELECT 1 FROM embedding e WHERE e.nid = n.nid AND e.role = 'content' AND e.text_hash = n.content_hash AND e.model = {MODEL}
     AND (n.context = '' OR EXISTS (SELECT 1 FROM embedding c WHERE c.nid = n.nid AND c.role = 'context' AND c.model = e.model)))
 """
+# Of a space by way of its nodes, and of the last words on those that were forgotten. An edge out of it is not counted.
+EVERYWHERE = {
+    "events": "SELECT kind, count(*) FROM event WHERE ?1 IS NULL GROUP BY kind ORDER BY kind",
+    "edges": "SELECT count(*) FROM edge WHERE ?1 IS NULL",
+    "vectors": f"SELECT count(*) FROM embedding WHERE model = {MODEL} AND ?1 IS NULL",
+}
+IN_SPACE = {
+    "events": "SELECT kind, count(*) FROM (SELECT e.kind FROM node n CROSS JOIN event e ON e.node = n.id WHERE n.space = ?1 UNION ALL "
+    "SELECT kind FROM event WHERE kind = 'FORGET' AND json_extract(detail, '$.space') = ?1) GROUP BY kind ORDER BY kind",
+    "edges": "SELECT count(*) FROM node n CROSS JOIN edge e ON e.source = n.nid CROSS JOIN node t ON t.nid = e.target "
+    "WHERE n.space = ?1 AND t.space = ?1",
+    "vectors": f"SELECT count(*) FROM node n CROSS JOIN embedding e ON e.nid = n.nid AND e.model = {MODEL} WHERE n.space = ?1",
+}
 
 
-def statistics(connection: sqlite3.Connection, path: Path) -> dict[str, Any]:
-    """Return what `clew stats` shows."""
-    nodes, live, expired, archived, protected = connection.execute(COUNTS).fetchone()
+def statistics(connection: sqlite3.Connection, path: Path, *, space: str | None = None) -> dict[str, Any]:
+    """Return what `clew stats` shows; of a space nothing that another one changes."""
     model = connection.execute(
         "SELECT m.name, m.dimension FROM meta JOIN model m ON m.mid = meta.value WHERE meta.key = 'model'"
     ).fetchone()
+    return {
+        **_counted(connection, space),
+        **({} if space is not None else _whole(connection, path)),
+        "model": model[0] if model else None,
+        "dimension": model[1] if model else None,
+        "schema": _one(connection, "PRAGMA user_version"),
+    }
+
+
+def _counted(connection: sqlite3.Connection, space: str | None) -> dict[str, Any]:
+    there, ways = ("?1 IS NULL", EVERYWHERE) if space is None else ("n.space = ?1", IN_SPACE)
+    nodes, live, expired, archived, protected = connection.execute(COUNTS.format(there=there), (space,)).fetchone()
+    events = _groups(connection, ways["events"], space)
     return {
         "nodes": nodes,
         "live": live,
         "expired": expired,
         "archived": archived,
         "protected": protected,
-        "by_kind": _groups(connection, "SELECT kind, count(*) FROM node GROUP BY kind ORDER BY kind"),
-        "by_category": _groups(connection, "SELECT category, count(*) FROM node GROUP BY category ORDER BY category"),
-        "by_space": _groups(connection, "SELECT name, sum(nodes) FROM space GROUP BY name ORDER BY name"),
-        "events": _one(connection, "SELECT count(*) FROM event"),
-        "by_event": _groups(connection, "SELECT kind, count(*) FROM event GROUP BY kind ORDER BY kind"),
-        "rejected": _groups(connection, "SELECT rule, count FROM rejection ORDER BY rule"),
-        "edges": _one(connection, "SELECT count(*) FROM edge"),
-        "vectors": _one(connection, "SELECT count(*) FROM embedding WHERE model = (SELECT value FROM meta WHERE key = 'model')"),
+        "by_kind": _groups(
+            connection, "SELECT kind, sum(nodes) FROM space WHERE ?1 IS NULL OR name = ?1 GROUP BY kind ORDER BY kind", space
+        ),
+        "by_category": _groups(connection, CATEGORIES.format(there=there), space),
+        "by_space": _groups(
+            connection, "SELECT name, sum(nodes) FROM space WHERE ?1 IS NULL OR name = ?1 GROUP BY name ORDER BY name", space
+        ),
+        "events": sum(events.values()),
+        "by_event": events,
+        "edges": _one(connection, ways["edges"], space),
+        "vectors": _one(connection, ways["vectors"], space),
         "coverage": {
             kind: {"nodes": nodes, "vectors": vectors, "context_keys": keys, "context_vectors": contexts}
-            for kind, nodes, vectors, keys, contexts in connection.execute(LEVELS)
+            for kind, nodes, vectors, keys, contexts in connection.execute(LEVELS.format(there=there), (space,))
         },
-        "unembedded": _one(connection, UNEMBEDDED),
-        "model": model[0] if model else None,
-        "dimension": model[1] if model else None,
-        "schema": _one(connection, "PRAGMA user_version"),
+        "unembedded": _one(connection, UNEMBEDDED.format(there=there), space),
+    }
+
+
+def _whole(connection: sqlite3.Connection, path: Path) -> dict[str, Any]:
+    """Return what is known of the store and of no space."""
+    return {
+        "rejected": _groups(connection, "SELECT rule, count FROM rejection ORDER BY rule"),
         "bytes": sum(file.stat().st_size for file in (path, Path(f"{path}-wal")) if file.exists()),
     }
 
 
-def _groups(connection: sqlite3.Connection, query: str) -> dict[str, int]:
-    return dict(connection.execute(query).fetchall())
+def _groups(connection: sqlite3.Connection, query: str, *values: Any) -> dict[str, int]:
+    return dict(connection.execute(query, values).fetchall())
 
 
-def _one(connection: sqlite3.Connection, query: str) -> int:
-    return int(connection.execute(query).fetchone()[0])
+def _one(connection: sqlite3.Connection, query: str, *values: Any) -> int:
+    return int(connection.execute(query, values).fetchone()[0])

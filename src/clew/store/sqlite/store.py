@@ -26,9 +26,9 @@ from clew.store.sqlite.stats import statistics
 from clew.store.sqlite.transaction import Transaction
 from clew.store.sqlite.upkeep import Upkeep
 from clew.store.sqlite.verify import COUNTED, problems, unsound_vectors
-from clew.store.sqlite.where import condition
+from clew.store.sqlite.where import behind, condition
 from clew.store.vectors import as_unit
-from clew.types import Edge, Embedding, Event, EventKind, Filter, Mention, Named, Node, NodeId, Ranking, Role, Signals, Vectors
+from clew.types import Edge, Embedding, Event, EventKind, Filter, Mention, Named, Node, NodeId, Ranking, Role, Signals, Spot, Vectors
 from clew.words import ANALYSER_VERSION
 
 ORDERS = {
@@ -62,20 +62,18 @@ class SqliteStore:
         return store
 
     def _follow_analyser(self) -> None:
-        """Rebuild the word index when the analysis of words, or the form of postings, has changed since it was made."""
+        """Make the words anew when their analysis, or the form of postings, has changed since, or the store has none yet."""
         with self._reading() as connection:
             (version,) = connection.execute("SELECT value FROM meta WHERE key = 'analyser'").fetchone()
-            current = segments.state(connection).get("format", segments.FORMAT) == segments.FORMAT
-        if (version == ANALYSER_VERSION and current) or self._database.read_only:
+            current = version == ANALYSER_VERSION and not segments.missing(connection)
+        if current or self._database.read_only:
             return
         with self._writing() as connection:
             self._rebuild_words(connection)
             connection.execute("UPDATE meta SET value = ? WHERE key = 'analyser'", (ANALYSER_VERSION,))
 
     def _rebuild_words(self, connection: sqlite3.Connection) -> None:
-        """Make the words anew where this store keeps them: in FTS5 now, in postings when the transaction ends."""
-        if not segments.kept(connection):
-            connection.execute("INSERT INTO word_index (word_index) VALUES ('rebuild')")
+        """Make the words anew when the transaction ends."""
         segments.drop(connection)
         self._upkeep.look()
 
@@ -173,20 +171,20 @@ class SqliteStore:
             return evidence(connection, ids)
 
     def family(self, ids: Sequence[NodeId]) -> tuple[NodeId, ...]:
-        """Return the nodes that exist among these and everything that has one of them as its root, by id."""
+        """Return the nodes that exist among these and everything of the same space that has one of them as its root, by id."""
         query = (
-            "WITH asked AS (SELECT value AS id FROM json_each(?)) SELECT n.id FROM asked JOIN node n ON n.id = asked.id "
-            "UNION SELECT n.id FROM asked JOIN node n ON n.root = asked.id ORDER BY 1"
+            "WITH asked AS (SELECT n.id, n.space FROM json_each(?) j CROSS JOIN node n ON n.id = j.value) SELECT id FROM asked "
+            "UNION SELECT n.id FROM asked CROSS JOIN node n ON n.root = asked.id AND +n.space = asked.space ORDER BY 1"
         )
         with self._reading() as connection:
             return tuple(id for (id,) in connection.execute(query, (json.dumps(list(ids)),)))
 
     def neighbours(self, ids: Sequence[NodeId], *, reach: int) -> dict[NodeId, tuple[Node, ...]]:
-        """Return each node that has a parent amid its live neighbours: children of the same parent at most `reach` positions away."""
+        """Return each node that has a parent amid its live neighbours: children of it in the same space at most `reach` positions away."""
         query = (
             f"SELECT o.id, {SELECTED} FROM json_each(?) j JOIN node o ON o.id = j.value AND o.parent IS NOT NULL JOIN node n "
             "ON n.id = o.id OR (n.parent = o.parent AND n.kind = o.kind AND n.position BETWEEN o.position - ?2 AND o.position + ?2 "
-            "AND n.t_expired IS NULL AND n.archived = 0) ORDER BY o.id, n.position, n.id"
+            "AND +n.space = o.space AND n.t_expired IS NULL AND n.archived = 0) ORDER BY o.id, n.position, n.id"
         )
         found: dict[NodeId, list[Node]] = {}
         with self._reading() as connection:
@@ -230,13 +228,25 @@ class SqliteStore:
             query = f"SELECT {SELECTED} FROM node n WHERE n.id > ? AND (? IS NULL OR n.space = ?) ORDER BY n.id LIMIT {PAGE}"
             return [node_of(row) for row in connection.execute(query, (after, space, space))]
 
-    def listing(self, where: Filter, *, sort: Sort, limit: int, min_importance: float = 0.0, min_accesses: int = 0) -> tuple[Node, ...]:
-        """Return nodes in the order of `sort`, best first, ties by id."""
+    def listing(
+        self,
+        where: Filter,
+        *,
+        sort: Sort,
+        limit: int,
+        min_importance: float = 0.0,
+        min_accesses: int = 0,
+        after: Spot | None = None,
+    ) -> tuple[Node, ...]:
+        """Return nodes in the order of `sort`, best first, ties by id; those behind the spot, if one is given."""
         if sort is Sort.IMPORTANT and min_importance <= INDEXED_ABOVE:
-            outstanding = self.listing(where, sort=sort, limit=limit, min_importance=LEAST_INDEXED, min_accesses=min_accesses)
+            outstanding = self.listing(where, sort=sort, limit=limit, min_importance=LEAST_INDEXED, min_accesses=min_accesses, after=after)
             if len(outstanding) >= limit:
                 return outstanding
         clause, values = condition(where)
+        if after is not None:
+            further, spot = behind(after, sort)
+            clause, values = f"{clause} AND {further}", [*values, *spot]
         if min_importance > INDEXED_ABOVE:
             clause += f" AND n.importance > {INDEXED_ABOVE}"
         query = (
@@ -249,7 +259,7 @@ class SqliteStore:
     # --- search ---
 
     def sparse(self, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
-        """Return the nodes that hold any of the analysed terms, by BM25."""
+        """Return the nodes that hold any of the analysed terms, by BM25 among the nodes of the filter's space."""
         with self._reading():
             return self._words.search(terms, where, limit=limit)
 
@@ -306,6 +316,22 @@ class SqliteStore:
             connection.executemany(
                 "INSERT INTO rejection VALUES (?, ?) ON CONFLICT (rule) DO UPDATE SET count = count + excluded.count", counts.items()
             )
+
+    def keep(self, kind: str, id: str, body: Mapping[str, Any]) -> None:
+        """Write a small JSON record beside the memories; replaces one of the same kind and id."""
+        with self._writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO record VALUES (?, ?, ?)", (kind, id, compact_json(dict(body))))
+
+    def kept(self, kind: str) -> dict[str, dict[str, Any]]:
+        """Return the records of a kind by id, in the order of ids."""
+        with self._reading() as connection:
+            rows = connection.execute("SELECT id, body FROM record WHERE kind = ? ORDER BY id", (kind,)).fetchall()
+        return {id: json.loads(body) for id, body in rows}
+
+    def drop(self, kind: str, id: str) -> bool:
+        """Remove a record; tell whether there was one."""
+        with self._writing() as connection:
+            return connection.execute("DELETE FROM record WHERE kind = ? AND id = ?", (kind, id)).rowcount > 0
 
     def link(self, edges: Sequence[Edge]) -> None:
         """Add edges; an edge with the same source, target and kind is replaced."""
@@ -399,15 +425,17 @@ class SqliteStore:
             for node, role, text_hash, vector in rows
         )
 
-    def coverage(self) -> Coverage:
-        """Return how many live nodes there are and have vectors of the active model; quick, for every recall."""
+    def coverage(self, space: str) -> Coverage:
+        """Return how many live nodes the space has and how many of them have vectors of the active model; quick, for every recall."""
         with self._reading() as connection:
             nodes, keyed, sections = connection.execute(
-                "SELECT coalesce(sum(live), 0), coalesce(sum(keyed), 0), coalesce(sum(live) FILTER (WHERE kind = 'section'), 0) FROM space"
+                "SELECT coalesce(sum(live), 0), coalesce(sum(keyed), 0), coalesce(sum(live) FILTER (WHERE kind = 'section'), 0) "
+                "FROM space WHERE name = ?",
+                (space,),
             ).fetchone()
-            vectors = self._dense.count(connection)
-            contexts = self._dense.count(connection, role=Role.CONTEXT) if keyed else 0
-            questions = self._dense.count(connection, role=Role.QUESTION)
+            vectors = self._dense.count(connection, space)
+            contexts = self._dense.count(connection, space, role=Role.CONTEXT) if keyed else 0
+            questions = self._dense.count(connection, space, role=Role.QUESTION)
         return Coverage(nodes=nodes, vectors=vectors, keyed=keyed, contexts=contexts, sections=sections, questions=questions)
 
     def unembedded(self, model_id: str, *, limit: int) -> tuple[Node, ...]:
@@ -462,15 +490,15 @@ class SqliteStore:
 
     # --- care ---
 
-    def stats(self) -> Mapping[str, Any]:
-        """Return counts and sizes for people and monitors."""
+    def stats(self, space: str | None = None) -> Mapping[str, Any]:
+        """Return counts and sizes for people and monitors; of a space nothing that another one changes."""
         with self._reading() as connection:
-            return statistics(connection, self._database.path)
+            return statistics(connection, self._database.path, space=space)
 
     def verify(self) -> tuple[Problem, ...]:
         """Check everything derived against the truth; an empty answer means sound."""
         with self._reading() as connection:
-            return problems(connection, writable=not self._database.read_only)
+            return problems(connection)
 
     def repair(self) -> None:
         """Rebuild everything derived from the truth, and drop vectors that are none: `reembed` makes them anew."""
@@ -489,7 +517,6 @@ class SqliteStore:
         """Give back space and merge indexes; nothing searchable changes."""
         with self._writing() as connection:
             self._upkeep.look()
-            connection.execute("INSERT INTO word_index (word_index) VALUES ('optimize')")
             if self.model() is not None:
                 self._dense.checkpoint(connection)
             if segments.needed(connection):

@@ -16,12 +16,12 @@ import numpy.typing as npt
 from clew.store.bm25 import K1, idf, saturation
 from clew.store.sqlite.postings import Array
 from clew.store.sqlite.scan import top
-from clew.store.sqlite.sparse import MAX_TERMS
 from clew.store.sqlite.wordindex import Holding, View
 
 Scores = npt.NDArray[np.float64]
 Passes = Callable[[Array], npt.NDArray[np.bool_]]
 
+MAX_TERMS = 64  # a pasted page is searched by its 64 rarest words
 FILTER_SLACK = 4  # rows looked at for each one wanted before the filter is applied to all that match
 WORTH_ASKING = 8  # asking who is in the running costs as much as the postings of an eighth of the rows
 FOUND = 5e-324  # the smallest score there is: a row without it holds none of the words

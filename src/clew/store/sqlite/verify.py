@@ -21,11 +21,10 @@ SELECT space, kind, count(*), count(*) FILTER (WHERE t_expired IS NULL AND archi
 UNIT_TOLERANCE = 0.01  # float16 rounds a unit vector's length by less than this
 
 
-def problems(connection: sqlite3.Connection, *, writable: bool) -> tuple[Problem, ...]:
+def problems(connection: sqlite3.Connection) -> tuple[Problem, ...]:
     """Return what is wrong with the store, most fundamental first."""
     found = [*_file(connection)]
     if not found:  # the rest would only repeat that the file is damaged
-        found += _words(connection, writable=writable)
         with snapshot(connection):  # others may write meanwhile
             found += [*_spaces(connection), *_events(connection), *_vectors(connection), *_segments(connection), *_postings(connection)]
             found += names.wrong(connection)
@@ -40,29 +39,6 @@ def _file(connection: sqlite3.Connection) -> list[Problem]:
         Problem("references", f"{table} row {row} points at nothing", "Export and load the store: clew export, clew load")
         for table, row, *_ in dangling
     ]
-
-
-def _words(connection: sqlite3.Connection, *, writable: bool) -> list[Problem]:
-    with snapshot(connection):
-        if segments.kept(connection):
-            return _left_behind(connection)
-    if not writable:
-        return []  # FTS5 checks itself by a statement that counts as a write
-    try:
-        connection.execute("INSERT INTO word_index (word_index, rank) VALUES ('integrity-check', 1)")
-    except sqlite3.DatabaseError as error:
-        if not error.sqlite_errorname.startswith("SQLITE_CORRUPT"):
-            raise  # busy or full: that says nothing about the index
-        if segments.kept(connection):
-            return []  # another process brought the store over the threshold meanwhile
-        return [Problem("words", f"the word index does not match the texts ({error})", "Run: clew verify --repair")]
-    return []
-
-
-def _left_behind(connection: sqlite3.Connection) -> list[Problem]:
-    """Look for words in FTS5 that a store with postings left there: nothing keeps them in step."""
-    (rows,) = connection.execute("SELECT count(*) FROM word_index_docsize").fetchone()
-    return [Problem("words", f"the retired word index holds {rows} rows", "Run: clew verify --repair")] if rows else []
 
 
 def _spaces(connection: sqlite3.Connection) -> list[Problem]:

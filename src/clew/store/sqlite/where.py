@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clew.ports import Sort
 from clew.store.sqlite.rows import label_of_metadata, label_of_tag, micros
-from clew.types import Filter
+from clew.types import Filter, Spot
 
 
 def labels(where: Filter) -> list[tuple[str, str]]:
@@ -63,6 +64,19 @@ def _placed(clause: str, values: list[Any], where: Filter) -> tuple[str, list[An
     if not where.within:
         return clause, values
     return f"{clause} AND (n.parent IS NULL OR n.parent IN ({marks(where.within)}))", [*values, *where.within]
+
+
+COUNTED = {Sort.IMPORTANT: "n.importance", Sort.POPULAR: "coalesce(a.count, 0)"}
+
+
+def behind(spot: Spot, sort: Sort) -> tuple[str, list[Any]]:
+    """Return what holds of the nodes that come after the spot, over `node n` and `access a`."""
+    # Rows are compared from the left; what counts downwards is negated. The first condition is one that an index can use.
+    time = micros(spot.t_valid)
+    if sort is Sort.RECENT:
+        return "n.t_valid <= ? AND (-n.t_valid, n.id) > (?, ?)", [time, -time, spot.id]
+    counted = COUNTED[sort]
+    return f"{counted} <= ? AND (-{counted}, -n.t_valid, n.id) > (?, ?, ?)", [spot.value, -spot.value, -time, spot.id]
 
 
 def marks(values: Any) -> str:

@@ -1,4 +1,4 @@
-"""Words in memory: postings, and row by row what BM25 and a filter ask.
+"""Words in memory: postings, and row by row what BM25 and a filter ask; every space is counted by itself.
 
 Rows stand in the order of node numbers, so that a row is found by bisection, and never move. Postings
 are replaced, never changed; only the tail and the columns are written in place, under the owner's lock.
@@ -46,14 +46,22 @@ class Holding:
     counts: Array
 
 
+@dataclass(slots=True)
+class Size:
+    """How much a space holds."""
+
+    nodes: int = 0
+    tokens: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class View:
-    """The index at one moment, as far as a question needs it."""
+    """One space of the index at one moment, as far as a question needs it."""
 
-    holdings: Sequence[Holding]  # one for each code asked for
+    holdings: Sequence[Holding]  # one for each code asked for, with rows of the space alone
     columns: Mapping[str, Array]
-    size: int
-    live: int
+    size: int  # rows of all spaces
+    live: int  # nodes of the space
     tokens: int
     edits: int
 
@@ -66,11 +74,11 @@ class WordIndex:
     newest: int = 0  # the highest node number given out when the index last looked
     size: int = 0
     live: int = 0
-    tokens: int = 0
+    sizes: dict[int, Size] = field(default_factory=dict)  # by the code of the space; only those that have nodes
     edits: int = 0
     columns: dict[str, Array] = field(default_factory=lambda: {name: np.empty(0, RECORD[name]) for name in RECORD.names or ()})
     parts: tuple[tuple[int, Postings], ...] = ()  # (first row, postings), by first row
-    gathered: dict[int, Holding] = field(default_factory=dict)  # by code, as long as the parts stay the same
+    gathered: dict[tuple[int, int], Holding] = field(default_factory=dict)  # by codes of space and word, as long as the parts stay the same
     gathered_rows: int = 0
     tail: Tail = field(default_factory=Tail)
     tail_from: int = 0
@@ -105,14 +113,24 @@ class WordIndex:
             self._set_parts((*self.parts, (first, postings)))
         self.tail, self.tail_from = Tail(), self.size
 
-    def view(self, codes: Sequence[int]) -> View:
-        """Return what the words with these codes need."""
-        self._gather([code for code in codes if code not in self.gathered])
-        holdings = [_behind(self.gathered[code], *self.tail.holding(code)) for code in codes]
-        self._trim(codes)
-        return View(holdings, dict(self.columns), self.size, self.live, self.tokens, self.edits)
+    def view(self, codes: Sequence[int], space: int) -> View:
+        """Return what the words with these codes need in a space."""
+        size = self.sizes.get(space, Size())
+        if not size.nodes:
+            return View([], dict(self.columns), self.size, 0, 0, self.edits)
+        self._gather([code for code in codes if (space, code) not in self.gathered], space)
+        holdings = [_behind(self.gathered[space, code], self._of(space, Holding(*self.tail.holding(code)))) for code in codes]
+        self._trim([(space, code) for code in codes])
+        return View(holdings, dict(self.columns), self.size, size.nodes, size.tokens, self.edits)
 
-    def _gather(self, codes: Sequence[int]) -> None:
+    def _of(self, space: int, held: Holding) -> Holding:
+        """Return what a space has of a word's rows: how many they are tells nothing of any other space."""
+        if len(self.sizes) == 1 or not len(held.rows):
+            return held
+        there = self.columns["space"].take(held.rows) == np.uint64(space)
+        return Holding(held.rows[there], held.counts[there])
+
+    def _gather(self, codes: Sequence[int], space: int) -> None:
         """Bring the rows of words together from all parts; the words of one question are likely to come again."""
         found: list[list[tuple[int, Array, Array]]] = [[] for _ in codes]
         wanted = np.array(codes, np.uint64)
@@ -120,13 +138,13 @@ class WordIndex:
             for which, begin, end in part.ranges(wanted):
                 found[which].append((base, part.rows[begin:end], part.counts[begin:end]))
         for code, pieces in zip(codes, found, strict=True):
-            self.gathered[code] = _joined(pieces)
-            self.gathered_rows += _room(self.gathered[code])
+            self.gathered[space, code] = held = self._of(space, _joined(pieces))
+            self.gathered_rows += _room(held)
 
-    def _trim(self, codes: Sequence[int]) -> None:
+    def _trim(self, asked: Sequence[tuple[int, int]]) -> None:
         """Keep the words asked for last, as far as there is room."""
-        for code in codes:
-            self.gathered[code] = self.gathered.pop(code)
+        for word in asked:
+            self.gathered[word] = self.gathered.pop(word)
         while self.gathered and self.gathered_rows > GATHERED_SHARE * self.size:
             self.gathered_rows -= _room(self.gathered.pop(next(iter(self.gathered))))
 
@@ -142,8 +160,17 @@ class WordIndex:
                 self.columns[name][: self.size] = column[: self.size]
             self.columns[name][self.size : wanted] = records[name]
         self.size = wanted
-        self.live += len(records)
-        self.tokens += int(records["length"].sum(dtype=np.int64))
+        self._count(records["space"], nodes=1, tokens=records["length"])
+
+    def _count(self, spaces: Array, *, nodes: int, tokens: Array) -> None:
+        """Add to the sizes of the spaces that rows belong to: so many nodes for each row, and its tokens."""
+        self.live += nodes * len(spaces)
+        for code, count, total in _by_space(spaces, tokens):
+            size = self.sizes.setdefault(code, Size())
+            size.nodes += nodes * count
+            size.tokens += int(total)
+            if not size.nodes:
+                del self.sizes[code]
 
     def _places(self, nids: Array) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
         """Return where each node stands or would stand, and whether it is there."""
@@ -160,7 +187,7 @@ class WordIndex:
         rows = rows[self.columns["length"][rows] > 0]
         self._measure(rows, np.zeros(len(rows), np.uint32))
         self._reword({row: {} for row in rows.tolist()})
-        self.live -= len(rows)
+        self._count(self.columns["space"][rows], nodes=-1, tokens=np.zeros(len(rows)))
 
     def _refile(self, rows: Array, records: Records) -> None:
         self.edits += bool(len(rows))
@@ -172,7 +199,7 @@ class WordIndex:
         """Set the lengths of rows; a length of none marks a row that was deleted."""
         self.edits += bool(len(rows))
         column = self.columns["length"]
-        self.tokens += int(lengths.sum(dtype=np.int64)) - int(column[rows].sum(dtype=np.int64))
+        self._count(self.columns["space"][rows], nodes=0, tokens=lengths.astype(np.int64) - column[rows])
         column[rows] = lengths
 
     def _reword(self, changed: Mapping[int, Words]) -> None:
@@ -194,6 +221,15 @@ class WordIndex:
             self._set_parts(tuple(parts))
 
 
+def _by_space(spaces: Array, tokens: Array) -> list[tuple[int, int, float]]:
+    """Return each space that rows belong to, with how many they are and the sum of their tokens."""
+    if len(spaces) and (spaces == spaces[0]).all():  # as mostly: no need to sort them
+        return [(int(spaces[0]), len(spaces), float(tokens.sum(dtype=np.float64)))]
+    codes, places = np.unique(spaces, return_inverse=True)
+    rows, sums = np.bincount(places), np.bincount(places, weights=tokens)  # whole numbers far below 2^53 add up exactly
+    return list(zip(codes.tolist(), rows.tolist(), sums.tolist(), strict=True))
+
+
 def _room(held: Holding) -> int:
     return len(held.rows) + GATHERED_ROOM
 
@@ -206,8 +242,8 @@ def _joined(pieces: Sequence[tuple[int, Array, Array]]) -> Holding:
     return Holding(rows, np.concatenate([part for _, _, part in pieces]))
 
 
-def _behind(held: Holding, rows: Array, counts: Array) -> Holding:
+def _behind(held: Holding, newest: Holding) -> Holding:
     """Put the rows of the tail behind those of the parts."""
-    if not len(rows):
+    if not len(newest.rows):
         return held
-    return Holding(np.concatenate((held.rows, rows)), np.concatenate((held.counts, counts)))
+    return Holding(np.concatenate((held.rows, newest.rows)), np.concatenate((held.counts, newest.counts)))

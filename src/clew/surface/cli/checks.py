@@ -163,6 +163,11 @@ def _network(loaded: Loaded) -> Check:
         return Check(
             "network", "warning", f"texts are sent to the server of {name} to be embedded", "A model on this machine: arctic-embed-s."
         )
+    telemetry = loaded.settings.telemetry
+    if telemetry.enabled and telemetry.exporter == "otlp":
+        return Check(
+            "network", "warning", f"spans and metrics are sent to {telemetry.endpoint}", "Keep them here: telemetry.exporter = console."
+        )
     if home.offline():
         return Check("network", "ok", f"{home.OFFLINE_VARIABLE} forbids it; nothing will be fetched")
     used = "may be used to fetch a missing model" if loaded.settings.model.auto_pull else "is not used by itself (model.auto_pull)"

@@ -165,7 +165,7 @@ class Placing:
     def test_a_context_vector_without_a_key_stands_for_nothing(self, store: Store) -> None:
         filled(store, [node("a", "apple"), node("b", "pear"), node("keyed", context="apple and pear")])
         store.put([embedding(node("a"), unit("fig"), role=Role.CONTEXT)], MODEL)
-        assert store.coverage().contexts == 0
+        assert store.coverage("default").contexts == 0
         store.delete(["keyed"])
         content = store.dense(unit("fig"), where(), limit=5)
         assert store.dense(unit("fig"), where(), limit=5, role=Role.CONTEXT) == content
@@ -188,27 +188,28 @@ class Placing:
 
     def test_coverage_counts_without_a_search_before_it(self, store: Store) -> None:
         filled(store, _keyed("d"))
-        assert store.coverage() == Coverage(nodes=9, vectors=9, keyed=6, contexts=0, sections=2)
+        assert store.coverage("default") == Coverage(nodes=9, vectors=9, keyed=6, contexts=0, sections=2)
         store.put([_of_context(each) for each in _keyed("d") if each.context][:4], MODEL)
-        assert store.coverage() == Coverage(nodes=9, vectors=9, keyed=6, contexts=4, sections=2)
+        assert store.coverage("default") == Coverage(nodes=9, vectors=9, keyed=6, contexts=4, sections=2)
 
     def test_coverage_follows_updates_deletes_and_other_models(self, store: Store) -> None:
         nodes = _keyed("d")
         filled(store, nodes)
         store.put([_of_context(each) for each in nodes if each.context], MODEL)
-        assert store.coverage() == Coverage(nodes=9, vectors=9, keyed=6, contexts=6, sections=2)
+        assert store.coverage("default") == Coverage(nodes=9, vectors=9, keyed=6, contexts=6, sections=2)
         store.dense(unit("q"), where(), limit=5)
         store.update("d.0.0", context="other words")
-        assert store.coverage() == Coverage(nodes=9, vectors=9, keyed=6, contexts=5, sections=2)
+        assert store.coverage("default") == Coverage(nodes=9, vectors=9, keyed=6, contexts=5, sections=2)
         store.update("d.0.0", context="")
         store.update("d.1", kind=Kind.DOCUMENT)
-        assert store.coverage() == Coverage(nodes=9, vectors=9, keyed=5, contexts=5, sections=1)
+        assert store.coverage("default") == Coverage(nodes=9, vectors=9, keyed=5, contexts=5, sections=1)
         store.delete(["d.0.0", "d.0.1", "d.0"])
-        assert store.coverage() == Coverage(nodes=6, vectors=6, keyed=4, contexts=4, sections=0)
+        assert store.coverage("default") == Coverage(nodes=6, vectors=6, keyed=4, contexts=4, sections=0)
         added(store, [node("late", space="other")])
-        assert store.coverage() == Coverage(nodes=7, vectors=7, keyed=4, contexts=4, sections=0)
+        assert store.coverage("default") == Coverage(nodes=6, vectors=6, keyed=4, contexts=4, sections=0)
+        assert store.coverage("other") == Coverage(nodes=1, vectors=1, keyed=0, contexts=0, sections=0)
         store.activate(replace(MODEL, id="another"))
-        assert store.coverage() == Coverage(nodes=7, vectors=0, keyed=4, contexts=0, sections=0)
+        assert store.coverage("default") == Coverage(nodes=6, vectors=0, keyed=4, contexts=0, sections=0)
 
     def test_coverage_leaves_out_what_is_expired_or_archived(self, store: Store) -> None:
         nodes = _keyed("d")
@@ -220,15 +221,15 @@ class Placing:
             store.update("d.0.0", t_expired=NOW)
             store.update("d.0.1", archived=True)
             store.update("d.0", t_expired=NOW)
-            assert store.coverage() == Coverage(nodes=6, vectors=6, keyed=4, contexts=4, sections=1)
+            assert store.coverage("default") == Coverage(nodes=6, vectors=6, keyed=4, contexts=4, sections=1)
             store.update("d.0.0", t_expired=None)
             store.update("d.0.1", archived=False)
             store.update("d.0", t_expired=None)
-            assert store.coverage() == Coverage(nodes=9, vectors=9, keyed=6, contexts=6, sections=2)
+            assert store.coverage("default") == Coverage(nodes=9, vectors=9, keyed=6, contexts=6, sections=2)
         store.update("d.0.0", t_expired=NOW)
         store.insert([node("e", t_expired=NOW, context="key"), node("f", archived=True)])
         store.delete(["d.0.0", "e", "f"])
-        assert store.coverage() == Coverage(nodes=8, vectors=8, keyed=5, contexts=5, sections=2)
+        assert store.coverage("default") == Coverage(nodes=8, vectors=8, keyed=5, contexts=5, sections=2)
         assert store.verify() == ()
 
     def test_coverage_inside_a_transaction_sees_what_it_wrote(self, store: Store) -> None:
@@ -236,7 +237,7 @@ class Placing:
         store.dense(unit("q"), where(), limit=5)
         with store.transaction():
             added(store, _keyed("d"))
-            assert store.coverage() == Coverage(nodes=10, vectors=10, keyed=6, contexts=0, sections=2)
+            assert store.coverage("default") == Coverage(nodes=10, vectors=10, keyed=6, contexts=0, sections=2)
 
     # --- soundness ---
 
@@ -297,5 +298,5 @@ def _answers(store: Store) -> tuple[object, ...]:
         store.sparse(["appl", "word"], chosen, limit=50),
         store.dense(unit("q"), chosen, limit=50),
         store.dense(unit("q"), chosen, limit=50, role=Role.CONTEXT),
-        store.coverage(),
+        store.coverage("default"),
     )

@@ -25,7 +25,7 @@ _RELATIVE = 1e-9  # two ways to sum a handful of float64 numbers
 class Searching:
     """Words and vectors."""
 
-    def test_sparse_scores_are_the_bm25_of_all_nodes(self, store: Store) -> None:
+    def test_sparse_scores_are_the_bm25_of_all_nodes_of_the_space(self, store: Store) -> None:
         nodes = _orchard(120)
         store.insert(nodes)
         for query in (["appl"], ["pear", "plum"], ["appl", "fig", "quinc", "unknown"], terms(" ".join(_VOCABULARY))):
@@ -151,7 +151,7 @@ class Searching:
     def test_the_two_questions_of_a_node_are_searched_one_by_one_and_counted_as_one(self, store: Store) -> None:
         nodes = [node("a", "apple"), node("b", "pear"), node("c", "plum")]
         filled(store, nodes)
-        assert store.coverage().questions == 0
+        assert store.coverage("default").questions == 0
         asked = [("a", "why", Role.QUESTION), ("a", "when", Role.QUESTION_2), ("b", "where", Role.QUESTION)]
         store.put([embedding(node(id), unit(text), role=role, text_hash=text) for id, text, role in asked], MODEL)
         assert [match.id for match in store.dense(unit("when"), where(), limit=5, role=Role.QUESTION_2)] == ["a"]
@@ -159,12 +159,12 @@ class Searching:
         assert store.cosines(unit("when"), ["a", "b", "c"], role=Role.QUESTION_2).keys() == {"a"}
         assert store.cosines(unit("when"), ["a"], role=Role.QUESTION_2)["a"] > 0.99
         assert [each.text_hash for each in store.embeddings(["a"])][1:] == ["why", "when"]
-        assert store.coverage().questions == 2
+        assert store.coverage("default").questions == 2
         assert store.dense(unit("apple"), where(), limit=5)[0].id == "a"
         store.update("b", archived=True)
-        assert store.coverage().questions == 1
+        assert store.coverage("default").questions == 1
         store.delete(["a"])
-        assert store.coverage().questions == 0
+        assert store.coverage("default").questions == 0
         assert store.dense(unit("when"), where(), limit=5, role=Role.QUESTION_2) == ()
 
     def test_a_question_vector_that_is_none_is_refused(self, store: Store) -> None:
@@ -189,7 +189,7 @@ class Searching:
         assert store.signals(["a"]) == {}
         assert store.neighbours(["a"], reach=1) == {}
         assert store.family(["a"]) == store.family([]) == ()
-        assert store.coverage() == (0, 0, 0, 0, 0, 0)
+        assert store.coverage("default") == (0, 0, 0, 0, 0, 0)
         assert (store.find_hash("default", "h"), store.find_key("default", "k")) == ((), None)
         assert store.listing(where(), sort=Sort.POPULAR, limit=5) == ()
         assert store.sparse(["appl"], where(), limit=5) == store.dense(unit("q"), where(), limit=5) == ()
@@ -225,7 +225,7 @@ def _orchard(size: int) -> list[Node]:
 
 
 def _sparse_by_hand(nodes: Sequence[Node], query: Sequence[str], filter: Filter) -> Ranking:
-    rows = {each.id: (terms(each.title), terms(each.text)) for each in nodes}
+    rows = {each.id: (terms(each.title), terms(each.text)) for each in nodes if each.space == filter.space}
     lengths = {id: bm25.length(len(title), len(text)) for id, (title, text) in rows.items()}
     mean = sum(lengths.values()) / len(lengths)
     scores = {each.id: 0.0 for each in nodes if passes(each, filter)}

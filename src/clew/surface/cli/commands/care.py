@@ -1,4 +1,4 @@
-"""`clew stats`, `clew verify`, `clew backup`: look after the store."""
+"""`clew stats`, `clew verify`, `clew compact`, `clew backup`: look after the store."""
 
 from __future__ import annotations
 
@@ -70,6 +70,21 @@ def verify_command(session: Session, *, repair: bool) -> int:
 
     session.answer({"sound": not problems, "repaired": repair, "problems": [payload.problem(each) for each in problems]}, people)
     return UNSOUND if problems else 0
+
+
+@click.command("compact")
+@common
+def compact_command(session: Session) -> None:
+    """Give back unused space and merge the indexes.
+
+    What was forgotten leaves the file for good; nothing searchable changes. Others may read meanwhile; writers wait.
+    """
+    with session.clew() as clew:
+        before = clew.stats().get("bytes", 0)
+        clew.compact()
+        after = clew.stats().get("bytes", 0)
+    told = {"bytes_before": before, "bytes": after}
+    session.answer(told, lambda: click.echo(f"Compacted: {size(before)} before, {size(after)} now."))
 
 
 @click.command("backup")

@@ -1,21 +1,58 @@
-"""`clew forget`, `clew protect`: change what is kept."""
+"""`clew update`, `clew forget`, `clew protect`: change what is kept."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from clew.errors import NotFoundError, ProtectedError
+from clew.surface.cli.options import pairs
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import counted, one_line
+from clew.surface.cli.values import categories
+from clew.words import sentence_list
 
 if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.types import Node
 
 SHOWN_CHARACTERS = 64  # of a text, beside its id on a line
+
+
+@click.command("update")
+@click.argument("id")
+@click.option("--title", metavar="TEXT", help="A short name; it counts in recall. Empty takes it away.")
+@click.option("--category", metavar="NAME", shell_complete=categories, help="Such as fact, decision, preference, procedure.")
+@click.option("--trigger", metavar="NAME", help="What caused it, such as problem-solution or feedback.")
+@click.option("--importance", type=float, metavar="0–1", help="How much it matters.")
+@click.option("--stability", metavar="NAME", help="How fast it goes out of date: static, dynamic, ephemeral or unknown.")
+@click.option("--tag", "tags", metavar="NAME", multiple=True, help="A tag; repeatable. Those it has now are replaced.")
+@click.option("--no-tags", is_flag=True, help="Take away all tags.")
+@click.option("--metadata", metavar="KEY=VALUE", multiple=True, help="Anything else; repeatable. What it has now is replaced.")
+@click.option("--source", metavar="TEXT", help="Where it comes from.")
+@common
+def update_command(session: Session, id: str, *, tags: tuple[str, ...], no_tags: bool, metadata: tuple[str, ...], **options: Any) -> None:
+    """Change what stands beside a memory's text.
+
+    Only what is named changes. A new text is told with clew supersede.
+
+    \b
+      clew update ID --title "Staging database" --importance 0.9 --tag ops
+    """  # noqa: D301 - click's own mark for a paragraph that keeps its lines
+    from clew.surface import payload  # noqa: PLC0415 - each start pays for what it uses
+
+    if tags and no_tags:
+        raise click.UsageError("--tag and --no-tags exclude each other.")
+    given = {name: value for name, value in options.items() if value is not None}
+    given |= {"tags": tags} if tags or no_tags else {}
+    given |= {"metadata": pairs(metadata)} if metadata else {}
+    if not given:
+        raise click.UsageError("Nothing to change: name at least one of --title, --category, --importance, --tag and so on.")
+    with session.clew() as clew:
+        node = clew.update(id, **given)
+    session.answer(payload.memory(node), lambda: click.echo(f"{node.id} has its new {sentence_list(sorted(given))}."))
 
 
 @click.command("forget")

@@ -20,8 +20,9 @@ SHOWN_CHARACTERS = 48
 @click.option("--apply", is_flag=True, help="Archive them; without it this only tells.")
 @click.option("--space", metavar="NAME", help="Look at this space only. [all]")
 @click.option("--now", metavar="DATE", help="As if it were then: what will have faded by that day?")
+@click.option("--force", is_flag=True, help="Archive by a --now that is still to come, what is in use until then too.")
 @common
-def decay_command(session: Session, *, apply: bool, space: str | None, now: str | None) -> None:
+def decay_command(session: Session, *, apply: bool, space: str | None, now: str | None, force: bool) -> None:
     """Archive memories that have faded, or tell which.
 
     A memory fades while nobody recalls or repeats it, the less important ones first; with the settings decay.* it goes
@@ -30,7 +31,7 @@ def decay_command(session: Session, *, apply: bool, space: str | None, now: str 
     from clew.surface import payload  # noqa: PLC0415 - each start pays for what it uses
 
     with session.clew() as clew:
-        report = clew.decay(dry_run=not apply, space=space, now=now)
+        report = clew.decay(dry_run=not apply, space=space, now=now, force=force)
     session.answer(payload.decayed(report) if session.as_json else {}, lambda: _show(report))
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from clew.engine import Clew
 
 COUNTED = 1000  # memories that are counted to say how many there are; reading so many is quick
-AS_OF = click.option("--as-of", metavar="DATE", help="What was true then.")
-KNOWN_AT = click.option("--known-at", metavar="DATE", help="What was believed then.")
+AS_OF = click.option("--as-of", metavar="DATE", help="What was true then; of a date at its end.")
+KNOWN_AT = click.option("--known-at", metavar="DATE", help="What was believed then; of a date at its end.")
 EMPTY = {
     "recent": "No memory here yet. Add one with: clew add TEXT",
     "important": "No memory of importance {important_min:g} or more (lists.important_min).",

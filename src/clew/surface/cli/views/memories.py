@@ -11,8 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from clew.gist import opening
+from clew.ingest.firewall.trust import trust_of
 from clew.surface.cli.text import clean, counted, one_line
-from clew.surface.cli.views.screen import DIM, KEY, ago, facts, whole_words
+from clew.surface.cli.views.screen import DIM, KEY, WARN, ago, facts, whole_words
 from clew.times import iso
 from clew.types import Event, Kind, Node
 
@@ -43,7 +44,9 @@ def about(node: Node, now: datetime, *, importance: bool = True) -> Text:
     parts += [f"recalled {node.accesses}×"] if node.accesses else []
     parts += [f"#{tag}" for tag in node.tags]
     parts += ["protected"] if node.protected else []
-    return Text.assemble((clean(node.id), KEY), (f" {one_line(' · '.join(parts))}", DIM))
+    flags = trust_of(node).flags
+    warned = f" · low trust: {', '.join(flags)}" if flags else ""
+    return Text.assemble((clean(node.id), KEY), (f" {one_line(' · '.join(parts))}", DIM), (warned, WARN))
 
 
 def memory_page(node: Node, now: datetime, *, questions: Sequence[str] = ()) -> Group:
@@ -64,6 +67,7 @@ def memory_page(node: Node, now: datetime, *, questions: Sequence[str] = ()) -> 
                 ("source", node.source),
                 ("place", _place(node)),
                 ("quality", _quality(node)),
+                ("trust", _trust(node)),
                 ("tags", ", ".join(node.tags)),
                 ("metadata", ", ".join(f"{key}={value}" for key, value in node.metadata.items())),
                 ("keywords", ", ".join(node.keywords)),
@@ -80,6 +84,12 @@ def _place(node: Node) -> str:
         return ""
     inside = f" of {node.root}, in {node.parent}" if node.root else ""
     return f"{node.kind} {node.position}{inside}, characters {node.start}–{node.end}"
+
+
+def _trust(node: Node) -> Text | str:
+    """Return what is to be said of a memory that gives its reader orders; nothing of the others."""
+    flags = trust_of(node).flags
+    return Text(f"low: it reads like an order to its reader ({', '.join(flags)})", style=WARN) if flags else ""
 
 
 def _quality(node: Node) -> str:

@@ -27,11 +27,15 @@ def _detail(kind: str, entry: Mapping[str, Any]) -> str:
         return str(entry["id"])
     if kind == "rejected":
         return f"{entry.get('rule')}: {_shown(entry.get('value'))} (limit: {_shown(entry.get('limit'))})"
+    return f"of {entry.get('canonical_id')}, {_duplicated(kind, entry)}"
+
+
+def _duplicated(kind: str, entry: Mapping[str, Any]) -> str:
+    if entry.get("rule") == "echo":
+        return f"which Clew itself returned (share {_shown(entry.get('value'))}); not stored again"
     if kind == "near_duplicate":
-        return f"of {entry.get('canonical_id')}, reinforced (cosine {_shown(entry.get('value'))}, limit {_shown(entry.get('limit'))})"
-    if entry.get("rule") == "idempotency_key":
-        return f"of {entry.get('canonical_id')}, written under the same key"
-    return f"of {entry.get('canonical_id')}, reinforced"
+        return f"reinforced (cosine {_shown(entry.get('value'))}, limit {_shown(entry.get('limit'))})"
+    return "written under the same key" if entry.get("rule") == "idempotency_key" else "reinforced"
 
 
 def _shown(value: object) -> str:

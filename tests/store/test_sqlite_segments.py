@@ -1,4 +1,4 @@
-"""A store that gets postings leaves FTS5 behind: what that changes for a write transaction, other handles, and the care of the store."""
+"""A store that grows gets segments of words: what that changes for write transactions, other handles, older files and the store's care."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from unittest.mock import patch
 import pytest
 
 from clew.errors import StoreError
-from clew.store.sqlite import SqliteStore, lexical, segments
+from clew.store.sqlite import SqliteStore, lexical, schema, segments
+from clew.store.sqlite.postings import words_of
+from clew.store.sqlite.rows import insertion
 from clew.testing import added, node, raises, where
-from tests.store.test_sqlite_postings import Texts, agree, answers, by_fts5, compare, opened, questions, small
+from tests.store.test_sqlite_postings import Texts, answers, compare, opened, questions, small
 
 THRESHOLD = 60
 
@@ -38,20 +40,13 @@ def texts() -> Texts:
 @pytest.fixture
 def large(tmp_path: Path, texts: Texts) -> Iterator[SqliteStore]:
     with closing(opened(tmp_path, texts.nodes(2 * THRESHOLD))) as store:
-        assert fts5_rows(store) == 0
+        assert stored(store)
         yield store
 
 
-def fts5_rows(store: SqliteStore) -> int:
-    """Return how many rows FTS5 holds."""
-    (rows,) = store._database.connection.execute("SELECT count(*) FROM word_index_docsize").fetchone()
-    return int(rows)
-
-
-def fts5_triggers(store: SqliteStore) -> int:
-    """Return how many triggers write to FTS5."""
-    query = "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%INSERT INTO word_index%'"
-    (count,) = store._database.connection.execute(query).fetchone()
+def stored(store: SqliteStore) -> int:
+    """Return how many segments of words the file holds."""
+    (count,) = store._database.connection.execute("SELECT count(*) FROM posting").fetchone()
     return int(count)
 
 
@@ -64,31 +59,31 @@ def shake(store: SqliteStore, texts: Texts) -> None:
     store.delete(texts.draw.sample(ids, 5))
 
 
-# --- crossing ---
+# --- growing ---
 
 
-def test_fts5_is_left_in_the_commit_that_brings_the_store_over_the_threshold(tmp_path: Path, texts: Texts) -> None:
+def test_segments_are_written_in_the_commit_that_brings_the_store_over_the_threshold(tmp_path: Path, texts: Texts) -> None:
     with closing(opened(tmp_path, texts.nodes(THRESHOLD - 1))) as store:
-        assert (fts5_rows(store), fts5_triggers(store)) == (THRESHOLD - 1, 3)
+        compare(store, texts)
+        assert stored(store) == 0
         added(store, texts.nodes(1))
-        assert (fts5_rows(store), fts5_triggers(store)) == (0, 0)
+        assert stored(store)
         compare(store, texts)
         assert store.verify() == ()
 
 
-def test_a_rolled_back_crossing_leaves_fts5_in_charge(tmp_path: Path, texts: Texts) -> None:
+def test_after_a_rolled_back_crossing_the_next_commit_looks_again(tmp_path: Path, texts: Texts) -> None:
     with closing(opened(tmp_path, texts.nodes(THRESHOLD - 1))) as store:
         with patch.object(segments, "note", side_effect=ZeroDivisionError), raises(ZeroDivisionError):
             added(store, texts.nodes(5))
-        assert (fts5_rows(store), fts5_triggers(store)) == (THRESHOLD - 1, 3)
-        asked = questions(texts, 3)
-        assert answers(store, asked) == by_fts5(store, asked)
-        added(store, texts.nodes(1))  # the next commit looks again
-        assert fts5_rows(store) == 0
+        assert stored(store) == 0
+        compare(store, texts)
+        added(store, texts.nodes(1))
+        assert stored(store)
         compare(store, texts)
 
 
-def test_a_commit_that_failed_leaves_fts5_in_charge_until_one_succeeds(tmp_path: Path, texts: Texts) -> None:
+def test_a_commit_that_failed_leaves_the_words_as_they_were_until_one_succeeds(tmp_path: Path, texts: Texts) -> None:
     def authorised(action: int, operation: str | None, *_: object) -> int:
         return sqlite3.SQLITE_DENY if (action, operation) == (sqlite3.SQLITE_TRANSACTION, "COMMIT") else sqlite3.SQLITE_OK
 
@@ -97,9 +92,10 @@ def test_a_commit_that_failed_leaves_fts5_in_charge_until_one_succeeds(tmp_path:
         with raises(StoreError):
             added(store, texts.nodes(1))
         store._database.connection.set_authorizer(None)
-        assert (fts5_rows(store), fts5_triggers(store)) == (THRESHOLD - 1, 3)
+        assert stored(store) == 0
+        compare(store, texts)
         added(store, texts.nodes(1))
-        assert fts5_rows(store) == 0
+        assert stored(store)
         compare(store, texts)
 
 
@@ -109,55 +105,65 @@ def test_one_transaction_may_cross_the_threshold_and_search_on_both_sides(tmp_pa
         with store.transaction():
             added(store, texts.nodes(3 * THRESHOLD))
             inside = answers(store, asked)
-        assert fts5_rows(store) == 0
-        for found, expected in zip(inside, answers(store, asked), strict=True):
-            agree(found, expected)
+        assert stored(store)
+        assert inside == answers(store, asked)
         compare(store, texts)
 
 
-def test_a_store_that_shrinks_keeps_its_postings(large: SqliteStore, texts: Texts) -> None:
+def test_a_store_that_shrinks_keeps_its_segments(large: SqliteStore, texts: Texts) -> None:
     large.delete([each.id for each in large.nodes()][3:])
     added(large, texts.nodes(2))
-    assert fts5_rows(large) == 0
     assert segments.kept(large._database.connection)
     compare(large, texts)
     assert large.verify() == ()
 
 
-def test_a_search_beside_the_crossing_misses_nothing(tmp_path: Path) -> None:
-    with (
-        closing(opened(tmp_path, [node(f"n{n}", "apple") for n in range(THRESHOLD - 1)])) as store,
-        closing(opened(tmp_path)) as other,
-    ):
-        asked: list[bool] = []
-        real = segments.kept
-
-        def kept(connection: object) -> bool:
-            answer = real(connection)  # type: ignore[arg-type]
-            asked.append(answer)
-            if len(asked) == 1:
-                with patch.object(segments, "kept", real):
-                    added(other, [node("last", "apple")])
-            return answer
-
-        with patch.object(segments, "kept", kept):
-            assert len(store.sparse(["appl"], where(), limit=500)) == THRESHOLD
-        assert asked == [False, True]
-
-
 def test_other_handles_and_processes_follow_the_crossing(tmp_path: Path, texts: Texts) -> None:
     with closing(opened(tmp_path, texts.nodes(THRESHOLD - 1))) as store, closing(opened(tmp_path)) as other:
-        assert answers(other, questions(texts, 1))
-        assert other._words._shared is None
+        compare(other, texts, count=1)
         added(store, texts.nodes(20))
         compare(other, texts, count=3)
         added(other, [node("far", "kumquat")])
-        assert fts5_rows(other) == 0
         asked = "from clew.testing import where; print([m.id for m in s.sparse(['kumquat'], where(), limit=5)])"
         script = f"import sys; from clew.store.sqlite import SqliteStore; s = SqliteStore.open(sys.argv[1]); {asked}"
         answer = subprocess.run([sys.executable, "-c", script, str(tmp_path / "store")], capture_output=True, text=True, check=True)
         assert answer.stdout.strip() == "['far']"
         assert [match.id for match in store.sparse(["kumquat"], where(), limit=5)] == ["far"]
+
+
+def test_a_process_that_opens_a_small_store_reads_few_texts(tmp_path: Path, texts: Texts) -> None:
+    with patch.multiple(segments, CHECKPOINT_CHANGES=1024, SEGMENT_CHANGES=8):
+        store = opened(tmp_path, texts.nodes(THRESHOLD))
+        for _ in range(100):
+            added(store, texts.nodes(1))
+            with patch("clew.store.sqlite.segments.words_of", wraps=words_of) as analysed, closing(opened(tmp_path)) as fresh:
+                fresh.sparse(["bab"], where(), limit=1)
+            assert analysed.call_count <= 1 + texts.made // segments.CHANGES_SHARE
+        store.close()
+
+
+# --- older files ---
+
+
+@pytest.mark.parametrize("count", [3, 2 * THRESHOLD])
+def test_a_file_with_words_in_fts5_is_backed_up_and_has_them_in_postings_after(tmp_path: Path, texts: Texts, count: int) -> None:
+    path, nodes = tmp_path / "store", texts.nodes(count)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for name, arguments in (("clew_terms", 1), ("clew_body", 2), ("clew_facet", 1)):
+            connection.create_function(name, arguments, lambda *given: str(given[-1]))
+        schema.migrate(connection, path, migrations=schema.MIGRATIONS[:3])
+        for each in nodes:
+            connection.execute(*insertion(each))
+            connection.execute("INSERT INTO event (node, kind, at, detail) VALUES (?, 'ADD', 0, '{}')", (each.id,))
+        (held,) = connection.execute("SELECT count(*) FROM word_index_docsize").fetchone()
+        assert held == count
+    with closing(opened(tmp_path)) as store:
+        compare(store, texts)
+        assert bool(stored(store)) is (count >= THRESHOLD)
+        left = store._database.connection.execute("SELECT name FROM sqlite_master WHERE name LIKE 'word%' OR instr(sql, 'clew_')")
+        assert left.fetchall() == []
+        assert store.verify() == ()
+    assert (tmp_path / "store.v3.backup").exists()
 
 
 # --- inside a write transaction ---
@@ -218,21 +224,12 @@ def test_another_handle_never_finds_what_is_uncommitted(large: SqliteStore, tmp_
 # --- care ---
 
 
-def test_words_that_stand_in_the_retired_index_are_noticed_and_repaired(large: SqliteStore, texts: Texts) -> None:
-    large._database.connection.execute("INSERT INTO word_index (rowid, title, text, facet) VALUES (1, 'planted', 'planted', 'x')")
-    assert {problem.check for problem in large.verify()} == {"words"}
-    large.repair()
-    assert large.verify() == ()
-    assert fts5_rows(large) == 0
-    compare(large, texts)
-
-
 def test_repair_and_compact_leave_a_large_store_as_it_was(large: SqliteStore, texts: Texts) -> None:
     asked = questions(texts, 5)
     before = answers(large, asked)
     for care in (large.repair, large.compact, large.repair):
         care()
-        assert (answers(large, asked), large.verify(), fts5_rows(large)) == (before, (), 0)
+        assert (answers(large, asked), large.verify()) == (before, ())
 
 
 def first_word(text: str) -> list[str]:
@@ -248,7 +245,6 @@ def test_a_large_store_follows_another_analysis(tmp_path: Path, texts: Texts) ->
         expected = {each.id for each in known if first_word(each.text) == [asked]}
         found = changed.sparse([asked], where(space="work", archived=True), limit=500)
         assert expected <= {match.id for match in found}
-        assert fts5_rows(changed) == 0
     with closing(opened(tmp_path)) as back:
         compare(back, texts)
         assert back.verify() == ()

@@ -1,0 +1,75 @@
+"""What stands beside a memory's text can be changed in place; the text itself is superseded, so that what was believed stays known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from clew.engine import versions
+from clew.engine.request import unknown
+from clew.errors import InputError, RefusedError
+from clew.ingest.draft import Draft, embedding_text
+from clew.ingest.embedding import Embed, agree_on_model
+from clew.ingest.fields import one_of
+from clew.ingest.firewall.screening import REFUSE, WAY_OUT
+from clew.ingest.firewall.screening import RULE as SECRET
+from clew.ingest.naming import mentions_of
+from clew.ingest.quality import assess
+from clew.ports import Clock, ModelInfo, Store
+from clew.settings import Settings
+from clew.types import Embedding, Event, EventKind, Kind, Node, NodeId, Role
+from clew.words import sentence_list
+
+CHANGEABLE = ("title", "category", "trigger", "importance", "stability", "tags", "metadata", "source")
+MakeDraft = Callable[[Any, Mapping[str, Any]], Draft]
+
+
+def updated(
+    store: Store,
+    id: NodeId,
+    given: Mapping[str, Any],
+    *,
+    drafted: MakeDraft,
+    embed: Embed,
+    model: Callable[[], ModelInfo],
+    settings: Settings,
+    clock: Clock,
+) -> Node:
+    """Change the given fields of a memory and return it; what is given as it was changes nothing."""
+    for name in given:
+        if name == "text":
+            raise InputError("text", given[name], "cannot be changed in place", "Use supersede: what was believed before stays known.")
+        one_of("update", name, CHANGEABLE)
+    found = store.get([id]).get(id)
+    if found is None:
+        raise unknown(id)
+    if found.kind is not Kind.MEMORY:
+        raise InputError("id", id, f"is a {found.kind} of an imported file", "Change the file and import it again.")
+    checked = drafted(versions.head_of(store, found).text, given)
+    if checked.secrets and settings.firewall.secrets == REFUSE:
+        raise RefusedError(f"What was given holds a secret ({sentence_list(checked.secrets)}). {WAY_OUT}", rule=SECRET)
+    vectors = embed([embedding_text(checked)])[0] if "title" in given else None
+    with store.transaction():
+        node = versions.head_of(store, found)
+        changes = {name: getattr(checked, name) for name in given if getattr(checked, name) != getattr(node, name)}
+        if changes:
+            _write(store, node.id, changes, clock)
+        if "title" in changes:
+            _retitled(store, node.id, vectors, model, settings)
+        return store.get([node.id])[node.id]
+
+
+def _write(store: Store, id: NodeId, changes: Mapping[str, Any], clock: Clock) -> None:
+    told = {name: list(value) if isinstance(value, tuple) else value for name, value in changes.items()}
+    store.update(id, **changes)
+    store.append([Event(node=id, kind=EventKind.UPDATE, at=clock(), detail=told)])
+
+
+def _retitled(store: Store, id: NodeId, vectors: Any, model: Callable[[], ModelInfo], settings: Settings) -> None:
+    """Let what was read from the title follow it: the vector, the names, the quality."""
+    node = store.get([id])[id]
+    store.update(id, quality=assess(node.text, title=node.title))
+    store.mention(mentions_of(node, settings=settings.entities))
+    if vectors is not None:
+        agree_on_model(store, model())
+        store.put([Embedding(node=id, role=Role.CONTENT, text_hash=node.content_hash, vector=vectors[0])], model())

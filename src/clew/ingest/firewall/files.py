@@ -1,0 +1,70 @@
+"""The firewall for imported files: secrets are covered in place, so that every offset into a document stays true."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from clew.ingest.firewall.screening import ALLOW, REFUSE, WAY_OUT, screened
+from clew.ingest.firewall.secrets import Secret, masked, rules_of, secrets_in
+from clew.ingest.firewall.trust import ARCHIVE, trust_of
+from clew.ingest.readers import Document, UnreadableError
+from clew.ingest.tree import Tree
+from clew.settings import FirewallSettings
+from clew.types import Kind, NodeId
+from clew.words import sentence_list
+
+
+def documents_screened(documents: Sequence[Document], path: str, settings: FirewallSettings) -> tuple[list[Document], tuple[str, ...]]:
+    """Return the documents of a file with every secret covered, and a note that says which; or refuse the file."""
+    if settings.secrets == ALLOW:
+        return list(documents), ()
+    if rules := rules_of(secrets_in(path)):
+        raise UnreadableError(f"its name holds a secret ({sentence_list(rules)})", f"Rename it. {WAY_OUT}")
+    found = [secrets_in(document.text, cards=settings.cards) for document in documents]
+    if settings.secrets == REFUSE and any(found):
+        raise UnreadableError(f"it holds secrets: {_places(documents, found)}", WAY_OUT)
+    return [_covered(document, each, settings) for document, each in zip(documents, found, strict=True)], _note(found)
+
+
+def _covered(document: Document, found: tuple[Secret, ...], settings: FirewallSettings) -> Document:
+    """Return a document as it is kept; what was read out of its text before, such as its title, has no offsets to keep."""
+    beside, _ = screened({"title": document.title, "metadata": dict(document.metadata)}, settings)
+    return replace(document, text=masked(document.text, found) if found else document.text, **beside)
+
+
+def _note(found: Sequence[Sequence[Secret]]) -> tuple[str, ...]:
+    counts = Counter(each.rule for secrets in found for each in secrets)
+    named = sentence_list([f"{count} × {rule}" for rule, count in sorted(counts.items())])
+    return (f"Secrets were covered and not kept: {named}. {WAY_OUT}",) if counts else ()
+
+
+def _places(documents: Sequence[Document], found: Sequence[Sequence[Secret]]) -> str:
+    """Say what the first few are and on which lines; never what they say."""
+    lines = [
+        f"{each.rule} on line {document.text.count(chr(10), 0, each.start) + 1}"
+        for document, secrets in zip(documents, found, strict=True)
+        for each in secrets[:3]
+    ]
+    more = sum(map(len, found)) - len(lines[:3])
+    return sentence_list([*lines[:3], *([f"{more} more"] if more else [])])
+
+
+def trees_marked(trees: Sequence[Tree], settings: FirewallSettings) -> tuple[list[Tree], tuple[str, ...]]:
+    """Return the nodes of a file as its passages that give orders may be served, and a note that says how many there are."""
+    flagged = {node.id: trust_of(node).flags for tree in trees for node in tree.nodes if node.kind is Kind.CHUNK}
+    flagged = {id: flags for id, flags in flagged.items() if flags}
+    if not flagged:
+        return list(trees), ()
+    kinds = sentence_list(sorted({flag for flags in flagged.values() for flag in flags}))
+    if settings.instructions == REFUSE:
+        raise UnreadableError(f"it gives its reader orders ({kinds})", "To import it all the same, set firewall.instructions to flag.")
+    count = f"{len(flagged)} passage{'s read' if len(flagged) > 1 else ' reads'} like an order to the reader ({kinds})"
+    if settings.instructions == ARCHIVE:
+        return [_archived(tree, flagged.keys()) for tree in trees], (f"{count}: in the archive until restored.",)
+    return list(trees), (f"{count}: served with low trust.",)
+
+
+def _archived(tree: Tree, ids: Collection[NodeId]) -> Tree:
+    return replace(tree, nodes=tuple(replace(node, archived=True) if node.id in ids else node for node in tree.nodes))

@@ -1,0 +1,85 @@
+"""A rule knows one way to give orders, in several languages; it looks only where a sentence can begin to command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+# Where a command begins: with the text, a clause or a line, or after words that lead into one.
+_LEADS = (
+    r"please|pls|kindly|now|then|also|just|so|and|but|you must|you should|you will|you have to|must|assistant|ai|bitte|jetzt|dann|und|"
+    r"nun|du musst|s'il te plaît|maintenant|et|puis|tu dois|por favor|ahora|y|debes|tienes que|per favore|ora|e|agora|пожалуйста|и|теперь"
+)
+_BEGINS = rf"(?:^|(?<=[.!?:;,\n)>*\]\"“„«—–-])|(?<=[\s(]')|\b(?:{_LEADS})\b)[\s\"'“„«*#>(\[-]{{0,6}}+"
+# Who says so: a sentence that has come as far as this speaks of commands and gives none.
+_REPORTS = (
+    r"\b(?:test(?:s|ed|ing)?|tries|tried|try|attempts?|attempted|injections?|attack(?:s|ed|er|ers)?|jailbreaks?|red team|such as|e\.g\.|"
+    r"for example|sa(?:id|ys)|wr(?:ote|ites?|itten)|ask(?:s|ed)|phrases?|regex|pattern|filter(?:s|ed)?|detect(?:s|ed|or)?|"
+    r"block(?:s|ed)?|refus(?:es|ed|al)|label(?:s|led)?|classif\w+|quot(?:es|ed)|prompts? like|texts? (?:like|that)|"
+    r"told (?:me|us|him|her|them)|instead of|whether|example|versuch\w*|schrieb|sagte?|getestet|angriff\w*|beispiel|essayé|tenté|écrit|"
+    r"dit|exemple|attaque|intent\w+|escribió|dijo|ejemplo|ataque)\b"
+)
+_SENTENCES = r"[.!?\n。!?]"
+MAX_PREFIX = 300  # characters before a command in which somebody may be named who said it
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A flag, its pattern, and groups of literals: without one of each group it is not looked for, nor even compiled."""
+
+    flag: str
+    needs: tuple[tuple[str, ...], ...]
+    pattern: str = field(repr=False)
+
+    def finds(self, text: str) -> bool:
+        """Tell whether a text in small letters gives such an order."""
+        if not all(any(literal in text for literal in group) for group in self.needs):
+            return False
+        return any(not _reported(text, found.start()) for found in compiled(self.pattern).finditer(text))
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Return a pattern ready to be used: all of them together take a tenth of a second, which a start should not pay."""
+    return re.compile(pattern, re.MULTILINE)
+
+
+def command(flag: str, needs: Sequence[str], *patterns: str) -> Rule:
+    """Return the rule for orders that stand where a command begins; each of `needs` are literals, parted by |.
+
+    >>> rule = command("greet", ["hello|hi"], r"say hello")
+    >>> rule.finds("it rains. say hello"), rule.finds("they say hello"), rule.finds('the test wrote: "say hello"')
+    (True, False, False)
+    """
+    return Rule(flag, _groups(needs), f"{_BEGINS}(?:{_joined(patterns)})")
+
+
+def marker(flag: str, needs: Sequence[str], *patterns: str) -> Rule:
+    """Return the rule for what gives orders wherever it stands: the marks between which a model's own turns lie."""
+    return Rule(flag, _groups(needs), _joined(patterns))
+
+
+def _groups(needs: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(each.split("|")) for each in needs)
+
+
+def words(most: int) -> str:
+    """Return the pattern for a few words between two others.
+
+    >>> bool(re.fullmatch(f"one{words(2)} four", "one, two three four")), bool(re.fullmatch(f"one{words(1)} four", "one two three four"))
+    (True, False)
+    """
+    return rf"(?:[^\w\n.!?]{{1,3}}[\w'’-]{{1,20}}){{0,{most}}}?"
+
+
+def _joined(patterns: Sequence[str]) -> str:
+    return "|".join(f"(?:{each})" for each in patterns)
+
+
+def _reported(text: str, at: int) -> bool:
+    """Tell whether somebody is said to give the order that begins here."""
+    before = text[max(0, at - MAX_PREFIX) : at]
+    sentence = compiled(_SENTENCES).split(before)[-1]
+    return compiled(_REPORTS).search(sentence) is not None

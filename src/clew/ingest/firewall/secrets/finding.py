@@ -1,0 +1,104 @@
+"""All secrets of a text, and the text without them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from types import MappingProxyType
+
+from clew.ingest.firewall.secrets.assigned import assigned
+from clew.ingest.firewall.secrets.rule import Rule, Secret
+from clew.ingest.firewall.secrets.services import SERVICES
+from clew.ingest.firewall.secrets.shapes import CARD, SHAPES, private_keys
+
+_SHORTEST = 8  # characters of a name and a value together: a shorter text holds no secret that could be told
+_REPEATED = 6  # characters of a value that is taken out wherever else it stands: a shorter one may be a word
+_MOST_REPEATED = 64  # different values that are looked for again: bounds the work on hostile text
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+_ANCHORED = tuple((anchor, rule) for rule in (*SERVICES, *SHAPES) for anchor in rule.anchors)
+
+
+def _tried(text: str) -> Iterable[Rule]:
+    """Return the rules that may find something: a hundred literals are looked for in the time that one pattern takes."""
+    return {rule.name: rule for anchor, rule in _ANCHORED if anchor in text}.values()
+
+
+def secrets_in(text: str, *, cards: bool = False, known: Mapping[str, str] = NOTHING) -> tuple[Secret, ...]:
+    """Return the secrets of a text in order, none overlapping, each wherever it stands; values that are `known` to be secret too.
+
+    >>> secrets_in("Deploy with AKIAIOSFODNN7EXAMPLE, please")
+    (Secret(rule='aws_key', start=12, end=32),)
+    """
+    if len(text) < _SHORTEST:
+        return ()
+    found = [*private_keys(text), *(each for rule in _tried(text) for each in rule(text)), *assigned(text)]
+    found += CARD(text) if cards else ()
+    return _apart([*found, *repeats(text, {**known, **values(text, found)})]) if found or known else ()
+
+
+def values(text: str, found: Iterable[Secret]) -> dict[str, str]:
+    """Return the rule by which each secret was found, by its value."""
+    return {text[each.start : each.end]: each.rule for each in found if each.end - each.start >= _REPEATED}
+
+
+def repeats(text: str, known: Mapping[str, str]) -> Iterator[Secret]:
+    """Yield wherever the text holds one of the values that are known to be secret.
+
+    >>> list(repeats("tr0ub4dor, I said: tr0ub4dor", {"tr0ub4dor": "password"}))
+    [Secret(rule='password', start=0, end=9), Secret(rule='password', start=19, end=28)]
+    """
+    for value, rule in islice(known.items(), _MOST_REPEATED):
+        at = text.find(value)
+        while at >= 0:
+            yield Secret(rule, at, at + len(value))
+            at = text.find(value, at + len(value))
+
+
+def _apart(found: Iterable[Secret]) -> tuple[Secret, ...]:
+    """Return secrets that do not overlap: what a later one reaches beyond an earlier one goes with that."""
+    apart: list[Secret] = []
+    for each in sorted(found, key=lambda each: (each.start, -each.end)):
+        if not apart or each.start >= apart[-1].end:
+            apart.append(each)
+        elif each.end > apart[-1].end:
+            apart[-1] = apart[-1]._replace(end=each.end)
+    return tuple(apart)
+
+
+def rules_of(found: Iterable[Secret]) -> tuple[str, ...]:
+    """Return the names of the rules, each once, in order."""
+    return tuple(dict.fromkeys(each.rule for each in found))
+
+
+def redacted(text: str, found: Sequence[Secret]) -> str:
+    """Return the text with a mark in the place of each secret.
+
+    >>> text = "Log in as root:tr0ub4dor; password: tr0ub4dor"
+    >>> redacted(text, secrets_in(text))
+    'Log in as root:[secret:password]; password: [secret:password]'
+    """
+    return _replaced(text, found, lambda each: f"[secret:{each.rule}]")
+
+
+def masked(text: str, found: Sequence[Secret]) -> str:
+    """Return the text with each secret covered and nothing moved: every offset into it stays true.
+
+    >>> masked("key AKIAIOSFODNN7EXAMPLE, pin", secrets_in("key AKIAIOSFODNN7EXAMPLE, pin"))
+    'key [secret:aws_key]****, pin'
+    """
+    return _replaced(text, found, _cover)
+
+
+def _cover(secret: Secret, /) -> str:
+    room = secret.end - secret.start
+    mark = f"[secret:{secret.rule}]"
+    return mark.ljust(room, "*") if len(mark) <= room else "*" * room
+
+
+def _replaced(text: str, found: Sequence[Secret], mark: Callable[[Secret], str]) -> str:
+    parts, at = [], 0
+    for each in found:
+        parts += [text[at : each.start], mark(each)]
+        at = each.end
+    return "".join([*parts, text[at:]])

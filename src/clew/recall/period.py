@@ -1,0 +1,77 @@
+"""What happened then? A question about nothing but a time is answered by time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from clew.ports import Sort, Store
+from clew.recall.state import Hit, Place, Recall, Rejection
+from clew.types import Filter, Node, NodeId
+from clew.words import folded, query_terms, terms, words
+
+if TYPE_CHECKING:  # as in `state`: the rules are loaded by a question that names a time
+    from clew.recall.when import TimeSpan
+
+PERIOD = "period"
+STAGE = REASON = PERIOD
+
+
+def bounded(where: Filter, start: datetime | None, end: datetime | None) -> Filter:
+    """Return a filter that also holds to what became true from `start` to `end`; None is open."""
+    since = max((each for each in (where.since, start) if each is not None), default=None)
+    until = min((each for each in (where.until, end) if each is not None), default=None)
+    return replace(where, since=since, until=until)
+
+
+def written(span: TimeSpan) -> frozenset[str]:
+    """Return the terms by which a text may write a time as the question does: numbers and months, never "last week".
+
+    >>> from clew.recall.when import when
+    >>> [sorted(written(span)) for span in when("What happened in March 1999, and what last week?", now=datetime(2026, 3, 1)).spans]
+    [['1999', 'march'], []]
+    """
+    from clew.recall.when.vocabulary import MONTHS, SHORT_MONTHS  # noqa: PLC0415 - only a question with a time needs it
+
+    telling = (word for word in words(span.text) if any(map(str.isdigit, word)) or folded(word) in MONTHS.keys() | SHORT_MONTHS.keys())
+    return frozenset(term for word in telling for term in query_terms(word))
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Put what became true in the time asked about first, all of it alike; of what else was found only texts that write that time stay.
+
+    Any question that asks about more than a time passes untouched.
+    """
+
+    limit: int
+    store: Store = field(repr=False, compare=False)
+
+    def __call__(self, recall: Recall) -> Recall:
+        """Set the hits, those of the period latest first; what is not of that time is counted as rejected."""
+        when = recall.when
+        if when is None or not when.alone:
+            return recall
+        listed = [node.id for node in self._latest(recall, when.spans)]
+        inside = dict.fromkeys(listed)
+        others = [hit for hit in recall.hits if hit.id not in inside]
+        kept = self._writing(others, [each for each in map(written, when.spans) if each])
+        hits = [Hit(id, 1.0, {PERIOD: Place(rank, 1.0, 1.0, 1.0)}) for rank, id in enumerate(listed, start=1)]
+        gone = tuple(Rejection(id=hit.id, stage=STAGE, reason=REASON, value=0.0, limit=1.0) for hit in others if hit.id not in kept)
+        left = [hit for hit in others if hit.id in kept]
+        return replace(recall, hits=(*hits, *left), signals=None, rejected=recall.rejected + gone)
+
+    def _latest(self, recall: Recall, spans: Sequence[TimeSpan]) -> list[Node]:
+        where, most = recall.question.where, max(self.limit, recall.question.k)
+        asked = [bounded(where, span.start, span.end) for span in spans] or [where]
+        found = {node.id: node for each in asked for node in self.store.listing(each, sort=Sort.RECENT, limit=most)}
+        in_order = sorted(found.values(), key=lambda node: node.id)
+        return sorted(in_order, key=lambda node: node.t_valid, reverse=True)[:most]
+
+    def _writing(self, hits: Sequence[Hit], times: Sequence[frozenset[str]]) -> frozenset[NodeId]:
+        """Return those whose texts write one of the times: "founded in 1999" was noted later and answers all the same."""
+        nodes = self.store.get([hit.id for hit in hits]) if times else {}
+        held = {id: set(terms(f"{node.title} {node.text}")) for id, node in nodes.items()}
+        return frozenset(id for id, found in held.items() if any(time <= found for time in times))

@@ -1,0 +1,102 @@
+"""Imports that callers asked for: taken on here, worked on by `worker`, kept in the store so that no restart loses one."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from clew.engine.access import Grant, Right, known_to
+from clew.engine.guarded import Guarded
+from clew.errors import NotFoundError
+from clew.ids import new_id
+from clew.surface.http.job import DATA_KIND, FINISHED, KIND, Job, State, at, job_of
+from clew.surface.http.problems import CrowdedError
+
+if TYPE_CHECKING:
+    from clew.engine import Clew
+    from clew.settings import ServeSettings
+    from clew.surface.http.roots import Roots
+
+
+class Jobs:
+    """The imports of a store."""
+
+    def __init__(self, clew: Clew, *, settings: ServeSettings, roots: Roots) -> None:
+        """Take what imports, and from where files may be."""
+        self.clew, self.settings, self.roots = clew, settings, roots
+        self._store = clew.store
+        self.current: Job | None = None
+        """The one that this server is at: its progress is written down only now and then."""
+        self.offered = Event()
+
+    def offer_path(self, face: Guarded, path: str, options: Mapping[str, Any]) -> Job:
+        """Keep the wish to import a path; refuse it now if it may not be opened."""
+        new = self._new(face, options)
+        self.roots.opened(path)
+        return self._offered(Job(**new, source=path, path=True), None)
+
+    def offer_data(self, face: Guarded, data: bytes, name: str | None, options: Mapping[str, Any]) -> Job:
+        """Keep what was sent until it is imported."""
+        return self._offered(Job(**self._new(face, options), source=name or ""), data)
+
+    def _new(self, face: Guarded, options: Mapping[str, Any]) -> dict[str, Any]:
+        from clew.engine.importing import options as checked  # noqa: PLC0415 - readers and chunkers, which only imports need
+
+        space = face.space(options.get("space"), Right.WRITE)
+        given = {**options, "space": space}
+        checked(self.clew.settings, **given)  # what cannot be done is refused before it is promised
+        now = self.clew.now()
+        return {"id": new_id(now), "space": space, "created": at(now), "by": face.grant.name, "options": given}
+
+    def _offered(self, job: Job, data: bytes | None) -> Job:
+        with self._store.transaction():
+            waiting = self.unfinished()
+            if waiting >= self.settings.waiting_jobs:
+                raise CrowdedError(f"{waiting} imports are waiting already. Try again when some are done.", waiting=waiting)
+            if data is not None:
+                self._store.keep(DATA_KIND + job.id, job.id, {"base64": base64.b64encode(data).decode()})
+            self.keep(job)
+        self.offered.set()
+        return job
+
+    def get(self, grant: Grant, id: str) -> Job:
+        """Return a job of a space that the caller knows of."""
+        found = next((job for job in self.list(grant) if job.id == id), None)
+        if found is None:
+            raise NotFoundError(f"No job {id}.", id=id)
+        return found
+
+    def list(self, grant: Grant) -> tuple[Job, ...]:
+        """Return the jobs of the spaces that the caller knows of, newest first."""
+        return tuple(self._fresh(job) for job in reversed(self.all()) if known_to(grant, job.space))
+
+    def _fresh(self, job: Job) -> Job:
+        current = self.current
+        return current if current is not None and current.id == job.id and job.state is State.RUNNING else job
+
+    def unfinished(self) -> int:
+        """Return how many are waiting or running."""
+        return sum(job.state not in FINISHED for job in self.all())
+
+    def all(self) -> tuple[Job, ...]:
+        """Return every job, oldest first."""
+        return tuple(job_of(record) for record in self._store.kept(KIND).values())
+
+    def keep(self, job: Job) -> None:
+        """Write a job down."""
+        self._store.keep(KIND, job.id, job.kept())
+
+    def sent(self, job: Job) -> bytes:
+        """Return the data that was sent with a job."""
+        return base64.b64decode(self._store.kept(DATA_KIND + job.id)[job.id]["base64"])
+
+    def finish(self, job: Job) -> None:
+        """Write down how a job ended, and let go of what was sent with it and of the oldest that are over."""
+        with self._store.transaction():
+            self.keep(job)
+            self._store.drop(DATA_KIND + job.id, job.id)
+            over = [each.id for each in self.all() if each.state in FINISHED]
+            for id in over[: -self.settings.kept_jobs]:
+                self._store.drop(KIND, id)

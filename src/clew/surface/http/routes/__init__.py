@@ -1,0 +1,1 @@
+"""The routes under /v1, and those for whoever watches over the server."""

@@ -1,0 +1,132 @@
+"""Runs the server: binds, says where it is, and when it is told to stop lets what has begun come to its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from clew.engine.tokens import Tokens
+from clew.errors import InputError, RefusedError
+from clew.surface.http.arriving import Arriving
+from clew.surface.http.door import loopback
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from clew.engine import Clew
+    from clew.settings import ServeSettings
+
+BACKLOG = 128
+STOPPING = (signal.SIGINT, signal.SIGTERM)
+
+
+class Server(uvicorn.Server):
+    """Turns unready at the first signal to stop, drains, and ends as one who was asked to: with 0."""
+
+    def __init__(self, config: uvicorn.Config, arriving: Arriving, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._arriving = arriving
+        self._say_started = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen, and only then say so: from here on signals are heard."""
+        await super().startup(sockets)
+        self._say_started()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Tell several times a second whether to stop: also when there is nothing to serve."""
+        return await super().on_tick(counter) or self._arriving.failure is not None
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Hear the signals that say stop. Uvicorn would raise them again at the end, and the process would seem to have died of them."""
+        if threading.current_thread() is not threading.main_thread():  # Python hears signals there alone
+            yield
+            return
+        earlier = {sign: signal.signal(sign, self.handle_exit) for sign in STOPPING}
+        try:
+            yield
+        finally:
+            for sign, handler in earlier.items():
+                signal.signal(sign, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signature of a signal's handler
+        """Turn unready and begin to drain; a second interrupt does not wait."""
+        if self._arriving.app is not None:
+            self._arriving.app.state.service.draining.set()
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
+
+
+def serve(clew: Clew, settings: ServeSettings, *, announce: Callable[[str], None]) -> None:
+    """Serve a Clew, to agents too if the extra is there, until a signal says stop; `announce` is told the address once it listens."""
+    check_exposure(clew, settings)
+    arriving = Arriving(lambda: _made(clew, settings))
+    with bound(settings) as listening:
+        host, port = listening.getsockname()[:2]
+        url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        config = uvicorn.Config(
+            arriving,
+            log_config=None,
+            access_log=False,  # ours has no paths and no questions
+            server_header=False,
+            proxy_headers=False,  # anyone could write them
+            ws="none",
+            lifespan="on",
+            limit_concurrency=settings.max_connections,
+            backlog=BACKLOG,
+            timeout_graceful_shutdown=max(1, round(settings.drain_seconds)),
+        )
+        Server(config, arriving, lambda: announce(url)).run(sockets=[listening])
+    if arriving.failure is not None:
+        raise arriving.failure
+    if arriving.app is not None and (arriving.app.state.service.pool.taken or arriving.app.state.worker.working):
+        _leave()
+
+
+def _made(clew: Clew, settings: ServeSettings) -> FastAPI:
+    """Return the application; FastAPI and the routes are loaded here, when the server listens already."""
+    from clew.surface.http import mounting  # noqa: PLC0415
+    from clew.surface.http.app import make_app  # noqa: PLC0415
+
+    agents = mounting.mcp(clew)
+    if agents is None:
+        return make_app(clew, settings)
+    return make_app(clew, settings, mounts=[(mounting.MCP_PATH, agents)], lifespans=[agents.lifespan])
+
+
+def check_exposure(clew: Clew, settings: ServeSettings) -> None:
+    """Refuse to listen beyond this machine while nobody needs a token: whoever reached it would be the owner."""
+    if not loopback(settings.host) and not Tokens(clew.store, clew.now).list():
+        raise RefusedError(
+            f"Listening on {settings.host} needs a token. Make one first: clew token create NAME --space SPACE, or listen on 127.0.0.1.",
+            host=settings.host,
+        )
+
+
+def bound(settings: ServeSettings) -> socket.socket:
+    """Return a socket that listens where the settings say, or raise an InputError that says why not."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+    except OSError as error:
+        where = f"{settings.host}:{settings.port}"
+        raise InputError(
+            "serve", where, f"cannot be listened on ({error.strerror or error})", "Choose another --host or --port."
+        ) from error
+
+
+def _leave() -> None:
+    """End although a thread is still at work past the drain: what is committed is safe, the rest of it was not acknowledged."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)

@@ -1,0 +1,168 @@
+"""Works on imports in the background, one at a time, the oldest first; what a dead server had begun, the next one does again.
+
+An import may be done twice without harm: what is there already is left as it is. So a job belongs to the server that claimed
+it until that server is known to be dead or has not been heard of for a while, and is then claimed by another.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from clew.engine.access import Grant, Right
+from clew.engine.guarded import Guarded
+from clew.errors import ClewError
+from clew.surface import payload
+from clew.surface.http.job import FINISHED, LEASE_SECONDS, Job, Owner, Progress, State, at
+
+if TYPE_CHECKING:
+    from clew.ingest.importing import ImportReport
+    from clew.surface.http.jobs import Jobs
+
+MOST_ATTEMPTS = 3  # a job that was cut off so often may be what ends the servers
+BEAT_SECONDS = LEASE_SECONDS / 10
+log = logging.getLogger("clew.http")
+
+
+class StoppingError(Exception):
+    """The server is told to stop: the import ends between two files and goes on at the next start."""
+
+
+class Worker:
+    """One thread that imports."""
+
+    def __init__(self, jobs: Jobs, *, stopping: threading.Event) -> None:
+        """Take the jobs of the store, and what says that the server is about to stop."""
+        self._jobs = jobs
+        self._store, self._now = jobs.clew.store, jobs.clew.now
+        self._owner = Owner(server=uuid4().hex, host=platform.node(), pid=os.getpid())
+        self._stopping = stopping
+        self._thread = threading.Thread(target=self._work, name="clew-jobs", daemon=True)  # the process need not outlive its drain
+
+    def start(self) -> None:
+        """Begin with what is there."""
+        self._thread.start()
+
+    @property
+    def working(self) -> bool:
+        """Whether it has not come to its end."""
+        return self._thread.is_alive()
+
+    def stop(self, seconds: float) -> None:
+        """Take no further job, let the current one end between two files, and wait for that so long."""
+        self._stopping.set()
+        self._jobs.offered.set()
+        self._thread.join(seconds)
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            self._jobs.offered.clear()
+            try:
+                job = self._claimed()
+                if job is not None:
+                    self._run(job)
+                    continue
+            except ClewError as error:  # a busy or a full store: the job is still there
+                log.warning("jobs: %s", error.code, extra={"detail": error.message})
+            self._jobs.offered.wait(BEAT_SECONDS)
+
+    def _claimed(self) -> Job | None:
+        """Return the oldest job that nobody is at, marked as this server's; a look alone costs no write."""
+        if not any(map(self._free, self._jobs.all())):
+            return None
+        with self._store.transaction():
+            job = next(filter(self._free, self._jobs.all()), None)
+            if job is None:
+                return None
+            now = at(self._now())
+            job = replace(job, state=State.RUNNING, owner=self._owner, beat=now, started=job.started or now, attempts=job.attempts + 1)
+            self._jobs.keep(job)
+        return job
+
+    def _free(self, job: Job) -> bool:
+        if job.state is State.WAITING:
+            return True
+        return job.state is State.RUNNING and (gone(job.owner, self._owner) or job.abandoned(self._now()))
+
+    def _run(self, job: Job) -> None:
+        self._jobs.current = job
+        done = threading.Event()
+        beating = threading.Thread(target=self._beat, args=(done,), name="clew-beat", daemon=True)
+        beating.start()
+        try:
+            ended = self._ended(job)
+        finally:
+            done.set()
+            beating.join()
+        self._end(replace(self._jobs.current, owner=None, **ended))
+        self._jobs.current = None
+
+    def _end(self, job: Job) -> None:
+        if job.state in FINISHED:
+            self._jobs.finish(replace(job, finished=at(self._now())))
+        else:
+            self._jobs.keep(job)
+
+    def _ended(self, job: Job) -> dict[str, Any]:
+        """Return what has changed of a job when its import is over, however that went."""
+        if job.attempts > MOST_ATTEMPTS:
+            return _failed({"code": "refused", "message": f"It was cut off {MOST_ATTEMPTS} times and is not tried again."})
+        try:
+            return {"state": State.DONE, "report": payload.imported(self._imported(job))}
+        except StoppingError:
+            return {"state": State.WAITING, "attempts": job.attempts - 1}
+        except ClewError as error:
+            return _failed(payload.error(error)["error"])
+        except Exception:
+            log.exception("job failed", extra={"job": job.id})
+            return _failed({"code": "bug", "message": "Something went wrong. The server's log tells more."})
+
+    def _imported(self, job: Job) -> ImportReport:
+        # What the caller might do was asked when the job was taken on: here it may write in its space, and nothing else.
+        grant = Grant(name=job.by, rights=frozenset({Right.WRITE}), spaces=frozenset({job.space}))
+        face = Guarded(self._jobs.clew, grant)
+        if job.path:
+            return face.import_path(self._jobs.roots.opened(job.source), progress=self._progress, **job.options)
+        return face.import_data(self._jobs.sent(job), name=job.source or None, progress=self._progress, **job.options)
+
+    def _progress(self, what: str, done: int, total: int | None) -> None:
+        if self._stopping.is_set():
+            raise StoppingError
+        if self._jobs.current is not None:
+            self._jobs.current = replace(self._jobs.current, progress=Progress(what=what, done=done, total=total))
+
+    def _beat(self, done: threading.Event) -> None:
+        """Say now and then that the job is being worked on, and how far it is."""
+        while not done.wait(BEAT_SECONDS):
+            try:
+                if self._jobs.current is not None:
+                    self._jobs.keep(replace(self._jobs.current, beat=at(self._now())))
+            except ClewError as error:  # the next beat may come through
+                log.warning("jobs: %s", error.code, extra={"detail": error.message})
+
+
+def _failed(error: Mapping[str, Any]) -> dict[str, Any]:
+    return {"state": State.FAILED, "error": error}
+
+
+def gone(owner: Owner | None, me: Owner) -> bool:
+    """Tell whether a job's server is known to be gone: its process on this machine has ended, or its number is now ours."""
+    if owner is None:
+        return True
+    if owner.host != me.host or os.name != "posix":  # elsewhere a process cannot be asked without harm: the lease decides
+        return False
+    if owner.pid == me.pid:
+        return owner.server != me.server
+    try:
+        os.kill(owner.pid, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # it is there, and another's
+        return False
+    return False

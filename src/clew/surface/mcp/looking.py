@@ -1,0 +1,122 @@
+"""The tools that look: what they ask of the guarded Clew, and what they tell; the values are those of `payload`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from clew.engine.paging import cursor_at
+from clew.engine.request import whole
+from clew.errors import InputError
+from clew.ports import Sort
+from clew.surface import payload
+from clew.surface.mcp.budget import Answer
+
+if TYPE_CHECKING:
+    from clew.engine.guarded import Guarded
+    from clew.recall.state import Hit
+    from clew.types import Node
+
+Arguments = Mapping[str, Any]
+
+ASKED = ("k", "where", "preset", "as_of", "known_at")
+OF_A_HIT = ("id", "rank", "score", "title", "space", "category", "method", "explanation")
+OF_A_MEMORY = ("id", "title", "space", "category", "kind", "importance")
+ORIGIN = ("source", "t_valid", "t_invalid")
+EVENTS, MOST_EVENTS = 20, 10_000  # of a memory's history, the latest
+
+
+def recall(memory: Guarded, given: Arguments) -> Answer:
+    """Ask a question."""
+    answer = memory.recall(given["query"], **given_of(given, ASKED))
+    facts = {"nothing_relevant": answer.nothing_relevant, "notes": list(answer.notes)}
+    return Answer(facts=facts, name="hits", items=[hit(each, rank) for rank, each in enumerate(answer.hits, start=1)])
+
+
+def hit(found: Hit, rank: int) -> dict[str, Any]:
+    """Return a hit with its origin; the parts of its score are for `explain`."""
+    told = payload.hit(found, rank)
+    node = told["node"] or {}
+    return {**telling(told, OF_A_HIT), **_doubt(told), **telling(node, ORIGIN), **telling(told, ("text", "context"))}
+
+
+def _doubt(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the firewall found suspicious; what it did not goes without saying."""
+    return {} if record["trust"] in (None, "normal") else {"trust": record["trust"], "flags": record["flags"]}
+
+
+def explain(memory: Guarded, given: Arguments) -> Answer:
+    """Say why a memory is where it is in an answer, or why it is not in it."""
+    why = payload.why(memory.why(given["query"], given["id"], **given_of(given, ASKED)))
+    found, missing = why["hit"], why["why_not"]
+    parts = {} if found is None else {name: found[name] for name in ("score", "method", "components", "channels", "path")}
+    facts = {
+        **telling(why, ("id", "k", "ranked")),
+        "rank": why["rank"],
+        "answer_rank": why["answer_rank"],
+        "explanation": missing["sentence"] if found is None and missing else found["explanation"] if found else "",
+        "main_reason": why["main_reason"],
+        **parts,
+        **({} if missing is None else {"why_not": missing}),
+    }
+    return Answer(facts=facts, name="reasons", items=why["reasons"])
+
+
+def related(memory: Guarded, given: Arguments) -> Answer:
+    """List what a memory hangs together with."""
+    found = memory.related(given["id"], **given_of(given, ("limit",)))
+    told = payload.related(found)
+    origins = [payload.memory(each.node) for each in found.nodes]
+    nodes = [
+        {**_doubt(of), **telling(of, ("space", *ORIGIN)), **telling(node, tuple(node))}
+        for of, node in zip(origins, told["nodes"], strict=True)
+    ]
+    return Answer(facts=given_of(told, ("id", "entities", "edges")), name="nodes", items=nodes)
+
+
+def timeline(memory: Guarded, given: Arguments) -> Answer:
+    """Tell a memory's history, or list memories by time."""
+    if "id" in given:
+        return _history(memory, given)
+    asked = given_of(given, ("limit", "cursor", "where", "as_of", "known_at"))
+    page = memory.page("recent", **asked)
+
+    def going_on(kept: int) -> dict[str, Any]:
+        """Go on behind the last that was told, which the budget may have set earlier than the page's end."""
+        if kept == len(page.nodes):
+            return {"cursor": page.cursor}
+        return {"cursor": cursor_at(page.nodes[kept - 1], Sort.RECENT) if kept else given.get("cursor")}
+
+    return Answer(facts={}, name="entries", items=[summary(node) for node in page.nodes], going_on=going_on)
+
+
+def _history(memory: Guarded, given: Arguments) -> Answer:
+    for name in ("where", "cursor"):
+        if name in given:
+            raise InputError(name, given[name], "does not go with an id", "Ask for the history of a memory, or for a list.")
+    times = given_of(given, ("as_of", "known_at"))
+    nodes = memory.versions(given["id"])
+    told = payload.history(given["id"], memory.history(given["id"]), nodes)
+    then = memory.get(given["id"], **times) if times else None
+    doubts = [_doubt(payload.trust(node)) for node in nodes]
+    versions = [{"entry": "version", **doubt, **telling(each, tuple(each))} for doubt, each in zip(doubts, told["versions"], strict=True)]
+    events = [{"entry": "event", **telling(each, tuple(each))} for each in reversed(told["events"])]
+    facts = {"id": told["id"], "cursor": None, **({"then": None if then is None else summary(then)} if times else {})}
+    limit = whole("limit", given.get("limit", EVENTS), 1, MOST_EVENTS)
+    return Answer(facts=facts, name="entries", items=[*versions, *events[:limit]])
+
+
+def summary(node: Node) -> dict[str, Any]:
+    """Return a memory with its origin."""
+    told = payload.memory(node)
+    return {**telling(told, OF_A_MEMORY), **_doubt(told), **telling(told, (*ORIGIN, "text"))}
+
+
+def given_of(given: Arguments, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return those of the arguments that were given, whatever they say: the engine judges them."""
+    return {name: given[name] for name in names if name in given}
+
+
+def telling(record: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Return some of a record, without what says nothing."""
+    return {name: record[name] for name in names if record.get(name) not in (None, "", [], {})}

@@ -1,0 +1,99 @@
+"""The server: the official SDK's handlers, each a short way to `answering`. Importing this loads the SDK, and not the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.to_thread
+import mcp.types as wire
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from clew import __version__
+from clew.errors import ClewError
+from clew.surface import payload
+from clew.surface.mcp import answering
+from clew.surface.mcp.greeting import INSTRUCTIONS, NAME, TITLE
+from clew.surface.mcp.tools import BY_NAME, tool_list
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+    from clew.engine.guarded import Guarded
+
+AT_ONCE = 8  # calls that run side by side; the store has one writer, and a recall keeps a core busy
+JSON = "application/json"
+
+Caller = Callable[[Any], "Guarded"]
+"""From the HTTP request, or None on stdio, to the Clew of whoever sent it; called in a worker thread."""
+
+
+class Handlers:
+    """What the protocol asks, answered in threads: the core is synchronous."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self._limiter: anyio.CapacityLimiter | None = None
+        self._tools = [wire.Tool.model_validate(tool) for tool in tool_list()]
+
+    async def _in_thread(self, work: Callable[[], Any]) -> Any:
+        self._limiter = self._limiter or anyio.CapacityLimiter(AT_ONCE)  # made inside the loop that it belongs to
+        # Never abandoned: a write that was begun ends before its connection does.
+        return await anyio.to_thread.run_sync(work, limiter=self._limiter)
+
+    async def list_tools(self, ctx: ServerRequestContext[Any], params: Any) -> wire.ListToolsResult:  # noqa: ARG002 - the SDK's signature
+        """Return the tools, all on one page."""
+        return wire.ListToolsResult(tools=self._tools)
+
+    async def call_tool(self, ctx: ServerRequestContext[Any], params: wire.CallToolRequestParams) -> wire.CallToolResult:
+        """Return a tool's answer; only a tool that does not exist is an error of the protocol."""
+        tool = BY_NAME.get(params.name)
+        if tool is None:
+            raise MCPError(wire.INVALID_PARAMS, f"Unknown tool: {params.name[:64]}. There are {', '.join(BY_NAME)}.")
+        opened = partial(self._caller, ctx.request)
+        told, failed = await self._in_thread(partial(answering.call, opened, tool, params.arguments))
+        text = wire.TextContent(type="text", text=told.text)
+        return wire.CallToolResult(content=[text], structured_content=told.structured, is_error=failed)
+
+    async def list_resources(self, ctx: ServerRequestContext[Any], params: Any) -> wire.ListResourcesResult:  # noqa: ARG002 - as above
+        """Return the one resource that has no parameter."""
+        status = wire.Resource(name="status", uri=answering.STATUS_URI, description="What is remembered, in numbers", mime_type=JSON)
+        return wire.ListResourcesResult(resources=[status])
+
+    async def list_templates(self, ctx: ServerRequestContext[Any], params: Any) -> wire.ListResourceTemplatesResult:  # noqa: ARG002 - as above
+        """Return the resource of each memory."""
+        memory = wire.ResourceTemplate(
+            name="memory", uri_template=answering.MEMORY_URI + "{id}", description="A memory with all its fields", mime_type=JSON
+        )
+        return wire.ListResourceTemplatesResult(resource_templates=[memory])
+
+    async def read_resource(self, ctx: ServerRequestContext[Any], params: wire.ReadResourceRequestParams) -> wire.ReadResourceResult:
+        """Return a resource; an unknown one is an error of the protocol, which has no other way to say so."""
+        uri = str(params.uri)
+        try:
+            text = await self._in_thread(partial(answering.read, partial(self._caller, ctx.request), uri))
+        except ClewError as error:
+            raise MCPError(wire.INVALID_PARAMS, error.message, payload.error(error)["error"]) from error
+        except Exception as error:
+            facts = answering.failure(error)["error"]
+            raise MCPError(wire.INTERNAL_ERROR, facts["message"], facts) from error
+        return wire.ReadResourceResult(contents=[wire.TextResourceContents(uri=uri, mime_type=JSON, text=text)])
+
+
+def make_server(caller: Caller) -> Server[Any]:
+    """Return the server for callers that are told apart by `caller`."""
+    handlers = Handlers(caller)
+    return Server(
+        NAME,
+        version=__version__,
+        title=TITLE,
+        instructions=INSTRUCTIONS,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read_resource,
+    )

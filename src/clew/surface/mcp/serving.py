@@ -1,0 +1,118 @@
+"""The conversation after the greeting, by the SDK. Importing this loads it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, cast
+
+import anyio
+import anyio.to_thread
+from mcp.server.stdio import stdio_server
+
+from clew.surface.mcp.greeting import Greeting, read, unsaid
+from clew.surface.mcp.server import make_server
+from clew.surface.mcp.stdio import Once, Wire, lines
+
+CANCELLED = "notifications/cancelled"  # such a request gets no answer
+LAST_ANSWERS_SECONDS = 30.0  # how long what was begun may take when the end has come
+
+
+class Pending:
+    """The requests that have no answer yet."""
+
+    def __init__(self) -> None:
+        self._ids: set[Any] = set()
+        self._none = anyio.Event()
+
+    def asked(self, line: str) -> None:
+        """Take note of a request; what is none, or no sound one, gets no answer."""
+        message = read(line)
+        params = message.get("params", {})
+        if not isinstance(params, dict) or "method" not in message:
+            return
+        if message["method"] == CANCELLED:
+            self._settled(params.get("requestId"))
+        elif isinstance(id := message.get("id"), int | str):
+            self._none = self._none if self._ids else anyio.Event()
+            self._ids.add(id)
+
+    def told(self, line: str) -> None:
+        """Take note of an answer."""
+        self._settled(read(line).get("id"))
+
+    def _settled(self, id: object) -> None:
+        self._ids -= {id} if isinstance(id, int | str) else set()
+        if not self._ids:
+            self._none.set()
+
+    async def over(self) -> None:
+        """Wait until all are answered, but not for ever."""
+        if self._ids:
+            with anyio.move_on_after(LAST_ANSWERS_SECONDS):
+                await self._none.wait()
+
+
+class Incoming:
+    """The client's lines, each awaited in a thread; the last one is followed by its answer before the conversation ends."""
+
+    def __init__(self, wire: Wire, greeting: Greeting, pending: Pending) -> None:
+        self._lines: Iterator[str] = lines(wire, greeting)
+        self._pending = pending
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        """Yield a line at a time until the client leaves."""
+        while (line := await anyio.to_thread.run_sync(next, self._lines, None)) is not None:
+            self._pending.asked(line)
+            yield line
+        await self._pending.over()
+
+
+class Outgoing:
+    """The SDK's lines, without the answers that the client has already."""
+
+    def __init__(self, wire: Wire, greeting: Greeting, pending: Pending) -> None:
+        self._file = wire.outgoing
+        self._answered = greeting.answered
+        self._pending = pending
+        self._line = ""
+
+    async def write(self, line: str) -> None:
+        """Write a line whole."""
+        self._line = line
+        for each in unsaid([line], self._answered):
+            await anyio.to_thread.run_sync(self._file.write, each)
+
+    async def flush(self) -> None:
+        """Send what was written."""
+        await anyio.to_thread.run_sync(self._file.flush)
+        self._pending.told(self._line)
+
+
+def carry_on(once: Once, wire: Wire, greeting: Greeting) -> None:
+    """Serve from where the greeting ended."""
+    try:
+        anyio.run(_serve, once, wire, greeting)
+    except* (BrokenPipeError, anyio.BrokenResourceError):
+        pass  # as in `serve`
+
+
+async def _serve(once: Once, wire: Wire, greeting: Greeting) -> None:
+    server = make_server(once)
+    pending = Pending()
+    incoming = cast(Any, Incoming(wire, greeting, pending))  # the SDK uses no more of a file than these have
+    outgoing = cast(Any, Outgoing(wire, greeting, pending))
+    async with anyio.create_task_group() as tasks, stdio_server(incoming, outgoing) as (read, write):
+        tasks.start_soon(_end_on_signal, once, pending)
+        await server.run(read, write, server.create_initialization_options())
+        tasks.cancel_scope.cancel()
+
+
+async def _end_on_signal(once: Once, pending: Pending) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for _ in signals:
+            await pending.over()
+            # A thread sits in a read of stdin that nothing can interrupt, so the loop would not end before the client does.
+            await anyio.to_thread.run_sync(once.close)
+            os._exit(0)

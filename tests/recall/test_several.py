@@ -1,0 +1,113 @@
+"""Where several things are asked for they come from several sections; a question for one thing stays as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clew
+from clew.recall.score import total
+from clew.recall.several import AGAIN, asks_for_several, places
+from clew.recall.state import Recall
+from clew.testing import FixedClock, node
+from clew.types import Kind
+
+# Three sections; the first has three turns that speak of camping, the others one each.
+TALK = {
+    "spring": ("We went camping at the lake", "The camping was fun at the lake", "More camping at the lake soon"),
+    "summer": ("We went camping in the mountains and it rained all week long", "The shop was closed"),
+    "autumn": ("We went camping on the beach although the wind blew all night", "The car broke down"),
+}
+SEVERAL, ONE = "Which camping trips did we go on?", "When did we go camping?"
+
+
+@contextmanager
+def told(*, keyed: bool) -> Iterator[clew.Clew]:
+    with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock()) as memory:
+        for number, (section, turns) in enumerate(TALK.items()):
+            memory.store.insert([node(section, " ".join(turns), kind=Kind.SECTION, root=section, position=number)])
+            chunks = [
+                node(
+                    f"{section}-{at}",
+                    text,
+                    kind=Kind.CHUNK,
+                    parent=section,
+                    root=section,
+                    position=at,
+                    context=f"{text} …" if keyed else "",
+                )
+                for at, text in enumerate(turns)
+            ]
+            memory.store.insert(chunks)
+        yield memory
+
+
+@pytest.fixture
+def memory() -> Iterator[clew.Clew]:
+    with told(keyed=True) as memory:
+        yield memory
+
+
+def asked(memory: clew.Clew, question: str, weight: float) -> Recall:
+    return memory.variant(**{"recall.several_weight": weight, "recall.section_weight": 0.0}).recall(question, track=False)
+
+
+def test_several_things_come_from_several_sections(memory: clew.Clew) -> None:
+    plain, spread = asked(memory, SEVERAL, 0.0), asked(memory, SEVERAL, 1.0)
+    assert [hit.id.split("-")[0] for hit in plain.hits][:2] == ["spring", "spring"]
+    assert {hit.id.split("-")[0] for hit in spread.hits[:3]} == {"spring", "summer", "autumn"}
+    assert {hit.id for hit in plain.hits} == {hit.id for hit in spread.hits}
+
+
+def test_a_question_for_one_thing_passes_untouched(memory: clew.Clew) -> None:
+    assert asked(memory, ONE, 1.0).hits == asked(memory, ONE, 0.0).hits
+
+
+def test_what_it_costs_is_a_component_and_said(memory: clew.Clew) -> None:
+    answer = asked(memory, SEVERAL, 0.25)
+    costs = {hit.id: hit.components[AGAIN].contribution for hit in answer.hits if AGAIN in hit.components}
+    assert sorted(costs.values()) == [-0.5, -0.25]
+    assert all(hit.score == total(hit.components) for hit in answer.hits)
+    assert all("again" in hit.explanation for hit in answer.hits if hit.id in costs)
+
+
+def test_chunks_of_a_long_text_say_different_things_and_cost_nothing() -> None:
+    with told(keyed=False) as memory:
+        assert asked(memory, SEVERAL, 1.0).hits == asked(memory, SEVERAL, 0.0).hits
+
+
+def test_memories_stand_in_no_section_and_cost_nothing() -> None:
+    with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock()) as memory:
+        for text in ("We went camping at the lake", "The camping was fun at the lake"):
+            memory.remember(text, near=False)
+        assert asked(memory, SEVERAL, 1.0).hits == asked(memory, SEVERAL, 0.0).hits
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What activities does Melanie enjoy?",
+        "Which three cities did they visit?",
+        "What are the names of her pets?",
+        "how often did he run",
+        "Tell me who has written to us",
+    ],
+)
+def test_plurals_numbers_and_what_has_been_done_ask_for_several(question: str) -> None:
+    assert asks_for_several(question)
+
+
+@pytest.mark.parametrize(
+    "question", ["", "Where does she live?", "What was his first address?", "How long did it take?", "books", "Whose bus is this?"]
+)
+def test_other_questions_do_not(question: str) -> None:
+    assert not asks_for_several(question)
+
+
+@given(st.lists(st.sampled_from(["a", "b", None])))
+def test_each_place_counts_the_hits_before_it_in_the_same_section(parents: list[str | None]) -> None:
+    assert places(parents) == [parents[:at].count(parent) if parent else 0 for at, parent in enumerate(parents)]

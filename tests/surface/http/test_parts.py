@@ -1,0 +1,140 @@
+"""The parts by themselves: the queue, the buckets, long answers."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.surface.http.buckets import MOST_CALLERS, Buckets
+from clew.surface.http.pool import Pool
+from clew.surface.http.problems import CrowdedError, DrainingError, SlowAnswerError
+from clew.surface.http.streaming import AHEAD, StalledError, Stream, chunks
+
+
+@given(st.lists(st.floats(0, 3), max_size=60), st.floats(0.1, 20), st.integers(1, 10))
+def test_no_caller_ever_gets_more_than_burst_and_rate_allow(pauses: list[float], rate: float, burst: int) -> None:
+    now = 0.0
+    buckets = Buckets(per_second=rate, burst=burst, timer=lambda: now)
+    taken: list[float] = []
+    for pause in pauses:
+        now += pause
+        wait = buckets.take("caller")
+        if wait == 0:
+            taken.append(now)
+        else:
+            before, now = now, now + wait + 1e-9
+            assert buckets.wait("caller") < 1e-6  # what it says is when
+            now = before
+    for first in range(len(taken)):
+        for last in range(first, len(taken)):
+            assert last - first + 1 <= burst + rate * (taken[last] - taken[first]) + 1e-6
+
+
+def test_buckets_are_not_more_than_callers_that_fit() -> None:
+    buckets = Buckets(per_second=1, burst=1, timer=lambda: 0.0)
+    for number in range(MOST_CALLERS + 500):
+        buckets.take(str(number))
+    assert len(buckets._levels) == MOST_CALLERS
+
+
+def test_a_pool_takes_as_many_as_it_has_places_and_frees_them() -> None:
+    pool = Pool(threads=2, queue=1, seconds=30)
+    go_on = threading.Event()
+    futures = [pool.submit(go_on.wait, 30) for _ in range(3)]
+    with pytest.raises(CrowdedError):
+        pool.submit(print)
+    go_on.set()
+    assert all(future.result() for future in futures)
+    assert asyncio.run(pool.run(lambda: 7)) == 7
+    pool.close()
+    with pytest.raises(DrainingError):
+        pool.submit(print)
+    pool.open()
+    assert asyncio.run(pool.run(lambda: 8)) == 8
+    pool.close()
+
+
+def test_late_work_keeps_its_place_until_it_is_over() -> None:
+    pool = Pool(threads=1, queue=0, seconds=0.01)
+    go_on = threading.Event()
+    with pytest.raises(SlowAnswerError):
+        asyncio.run(pool.run(go_on.wait, 30))
+    assert pool.taken == 1
+    go_on.set()
+    pool._executor.shutdown() if pool._executor else None
+    assert pool.taken == 0
+
+
+def test_an_error_of_the_work_is_its_own_also_a_timeout() -> None:
+    pool = Pool(threads=1, queue=0, seconds=30)
+
+    def failing() -> None:
+        raise TimeoutError("its own")
+
+    with pytest.raises(TimeoutError, match="its own"):
+        asyncio.run(pool.run(failing))
+    pool.close()
+
+
+def streamed(pieces: Iterator[bytes], pool: Pool) -> bytes:
+    async def read() -> bytes:
+        stream = Stream(pool, pieces)
+        return b"".join([piece async for piece in stream.rest(await stream.first())])
+
+    return asyncio.run(read())
+
+
+def test_lines_are_gathered_and_none_is_lost() -> None:
+    lines = [f"line {number} " * 50 for number in range(3000)]
+    pool = Pool(threads=1, queue=0, seconds=30)
+    assert streamed(chunks(lines), pool) == "".join(f"{line}\n" for line in lines).encode()
+    assert streamed(chunks([]), pool) == b""
+    pool.close()
+
+
+def test_what_fails_while_it_is_made_fails_where_it_is_read() -> None:
+    def failing() -> Iterator[bytes]:
+        yield b"first"
+        raise KeyError("second")
+
+    pool = Pool(threads=1, queue=0, seconds=30)
+    with pytest.raises(KeyError):
+        streamed(failing(), pool)
+    pool.close()
+
+
+def test_a_reader_who_leaves_or_falls_asleep_frees_the_thread() -> None:
+    made: list[int] = []
+
+    def endless() -> Iterator[bytes]:
+        while True:
+            made.append(1)
+            yield b"x"
+
+    async def leave() -> None:
+        stream = Stream(pool, endless())
+        reading = stream.rest(await stream.first())
+        await anext(reading)
+        await reading.aclose()  # type: ignore[attr-defined]  # it is a generator
+        while pool.taken:
+            await asyncio.sleep(0.001)
+
+    async def fall_asleep() -> None:
+        stream = Stream(pool, endless(), patience=0.01)
+        reading = stream.rest(await stream.first())
+        while pool.taken:
+            await asyncio.sleep(0.001)
+        with pytest.raises(StalledError):
+            async for _ in reading:
+                pass
+
+    pool = Pool(threads=1, queue=0, seconds=30)
+    asyncio.run(leave())
+    assert len(made) < 3 * AHEAD
+    asyncio.run(fall_asleep())
+    pool.close()

@@ -1,0 +1,55 @@
+"""`clew serve` has the same tools under /mcp."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from clew.engine import open as open_clew
+from clew.engine.tokens import Tokens
+from tests.surface.mcp.conftest import STATELESS, over_http
+from tests.surface.mcp.test_clients import asked_with, everything
+
+pytest.importorskip("fastapi")
+
+
+@contextmanager
+def serving(environment: dict[str, str]) -> Iterator[str]:
+    command = [sys.executable, "-m", "clew", "serve", "--port", "0", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
+        try:
+            assert process.stdout is not None
+            yield str(json.loads(process.stdout.readline())["url"])
+        finally:
+            process.terminate()
+            assert process.wait(60) == 0
+
+
+def test_a_client_of_the_server_can_do_everything(environment: dict[str, str], store: Path) -> None:
+    with serving({**environment, "CLEW_SERVE__REQUESTS_PER_SECOND": "0"}) as url:
+        kept = over_http(f"{url}/mcp", everything, mode=STATELESS)
+    with open_clew(store, model={"embedder": "hashing"}) as clew:
+        assert clew.get(kept) is not None
+
+
+def test_the_server_knows_a_caller_by_the_same_token_on_both_roads(environment: dict[str, str], store: Path) -> None:
+    with open_clew(store, model={"embedder": "hashing"}) as clew:
+        clew.remember("The red team meets on Mondays", space="red")
+        clew.remember("The blue team meets on Fridays", space="blue")
+        secret, _ = Tokens(clew.store, clew.now).create("bot", spaces=["red"], rights=["read"])
+    with serving(environment) as url:
+        assert httpx.post(f"{url}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).status_code == 401
+        found = asked_with(f"{url}/mcp", secret, "recall", query="when does the team meet")["structuredContent"]
+        headers = {"authorization": f"Bearer {secret}"}
+        same = httpx.post(f"{url}/v1/recall", json={"query": "when does the team meet"}, headers=headers).json()
+        assert [hit["id"] for hit in found["hits"]] == [hit["id"] for hit in same["hits"]]
+        assert [hit["space"] for hit in found["hits"]] == ["red"]
+        foreign = httpx.post(f"{url}/mcp", json={}, headers={**headers, "origin": "https://elsewhere.example"})
+        assert foreign.status_code == 403
