@@ -164,6 +164,10 @@ def sentence_list(items: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(items[:-1]), items[-1]))) if items else ""
 
 
+_PLAIN = bytes(code for code in range(128) if chr(code).isspace() or chr(code).isalnum())
+_SIGN = re.compile(r"[^\w\s]|_")
+
+
 def token_estimate(text: str) -> int:
     """Return about how many tokens a language model counts, rather too many than too few.
 
@@ -172,7 +176,6 @@ def token_estimate(text: str) -> int:
     >>> token_estimate("Postgres listens on port 5432."), token_estimate("数据库")
     (8, 3)
     """
-    spelled = sum(-(-len(word) // 6) for word in words(text) if word.isascii())
-    foreign = sum(len(word) for word in words(text) if not word.isascii())
-    signs = sum(1 for character in text if not character.isspace() and not character.isalnum())
-    return spelled + foreign + signs
+    said = words(text)
+    signs = len(text.encode().translate(None, _PLAIN)) if text.isascii() else len(_SIGN.findall(text))
+    return signs + sum([(len(word) + 5) // 6 if word.isascii() else len(word) for word in said])

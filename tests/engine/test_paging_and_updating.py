@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 
 import pytest
@@ -48,6 +49,22 @@ def test_the_last_page_has_no_cursor_and_an_empty_list_is_one_page(memory: clew.
 def test_a_cursor_that_clew_did_not_give_is_refused(memory: clew.Clew, cursor: object) -> None:
     with pytest.raises(InputError, match="cursor"):
         memory.page(cursor=cursor)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        '["recent",1' + "0" * 400 + ',"2026-01-01","a"]',
+        '["recent",0,"2026-01-01","\\ud800"]',
+        '["recent",0,"2026-01-01",["a"]]',
+        '["recent",0,1e400,"a"]',
+        '["recent",0,"9999-12-31T23:59:59-23:59","a"]',
+        "[" * 5000,
+    ],
+)
+def test_a_cursor_that_was_made_up_with_care_is_refused_too(memory: clew.Clew, told: str) -> None:
+    with pytest.raises(InputError, match="cursor"):
+        memory.page(cursor=base64.urlsafe_b64encode(told.encode()).decode().rstrip("="))
 
 
 def test_a_cursor_belongs_to_its_order(memory: clew.Clew) -> None:

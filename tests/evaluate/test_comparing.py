@@ -9,6 +9,7 @@ import pytest
 
 from clew.errors import InputError
 from clew.evaluate.comparing import Contest, compare_policies, cost_ratios
+from clew.evaluate.datasets import catalogue
 from clew.evaluate.plan import Plan, Watch
 from clew.evaluate.policies import Answer, Cost
 from clew.evaluate.report import PolicySample, Report
@@ -112,3 +113,8 @@ def test_a_ratio_to_nothing_is_left_out() -> None:
 
     assert cost_ratios(answers(4), answers(0)) == {"chunks_examined": 1.0, "passes": 1.0, "tokens_returned": 1.0}
     assert cost_ratios(answers(4), answers(2))["embedding_calls"] == 2.0
+
+
+def test_every_set_of_code_is_expanded_by_its_symbols() -> None:
+    chosen = {each.name for each in catalogue() if Contest().expander_of(replace(dataset_of([]), name=each.name)) == "code"}
+    assert chosen == {"swe-qa", "swe-bench", "repoeval", "repobench-r"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
 import shutil
 from pathlib import Path
@@ -63,6 +65,14 @@ BROKEN = [
     ("beir", "beir", "qrels/test.tsv", "1\tgone\t1", "77\tgone\t1", r"qrels/test\.tsv:5 query-id"),
     ("beir", "beir", "qrels/test.tsv", "1\tgone\t1", "1\tgone", r"qrels/test\.tsv:5 score"),
     ("beir", "beir", "qrels/test.tsv", "1\tgone\t1", "1\tgone\thigh", r"qrels/test\.tsv:5 score"),
+    ("beir", "beir", "qrels/test.tsv", "1\tgone\t1", "1\tgone\t²", r"qrels/test\.tsv:5 score"),
+    ("beir", "beir", "qrels/test.tsv", "1\tgone\t1", "1\tgone\t--1", r"qrels/test\.tsv:5 score"),
+    ("beir", "beir", "qrels/test.tsv", "1\tgone\t1", "1\tgone\t1\tmore", r"qrels/test\.tsv:5"),
+    ("beir", "beir", "corpus.jsonl", '"_id": "d3"', '"_id": "d1"', r"corpus\.jsonl:3 _id"),
+    ("beir", "beir", "corpus.jsonl", '"_id": "d3"', f'"n": {"9" * 5000}, "_id": "d3"', r"corpus\.jsonl:3"),
+    ("beir", "beir", "corpus.jsonl", '"_id": "d3"', f'"n": {"[" * 100_000}, "_id": "d3"', r"corpus\.jsonl:3"),
+    ("hotpotqa", "hipporag_hotpot", "hotpotqa.json", "]", "] rest", r"hotpotqa\.json:\d+"),
+    ("hotpotqa", "hipporag_hotpot", "hotpotqa.json", "]", ",]", r"hotpotqa\.json:\d+"),
     ("2wiki", "hipporag_derived", "queries_gold.jsonl", "[0, 1]", "[0, 4]", r"queries_gold\.jsonl:1 gold_idx"),
     ("hotpotqa", "hipporag_hotpot", "hotpotqa.json", '"Lost",', "", r"hotpotqa\.json:2 context\[3\]"),
     ("musique", "hipporag_musique", "musique.json", '"paragraphs"', '"paragraph"', r"musique\.json:2 contexts"),
@@ -170,3 +180,69 @@ def test_the_audit_without_its_file_says_what_is_missing(tmp_path: Path) -> None
 def test_a_part_without_questions_is_an_error_and_not_an_empty_table() -> None:
     with pytest.raises(InputError, match="holds no questions"):
         load("longmemeval", FIXTURES / "longmemeval")  # three questions: all of them dev
+
+
+QUESTION = {"id": "1", "repo": "flask", "question": "where?", "gold_files": ["a.py"]}
+INSTANCE = {"instance_id": "a", "repo": "o/a", "base_commit": "c", "patch": "--- a/a.py\n", "problem_statement": "wrong"}
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../..", "/", "a/../../b", "C:\\a", "a\0b"])
+def test_no_name_in_a_file_leads_out_of_the_sources(tmp_path: Path, name: str) -> None:
+    (tmp_path / "sources" / "a").mkdir(parents=True)
+    (tmp_path / "questions_gold.jsonl").write_text(json.dumps({**QUESTION, "repo": name}), encoding="utf-8")
+    with pytest.raises(InputError, match=r"questions_gold\.jsonl:1 repo: does not name something below a folder"):
+        load("swe-qa", tmp_path, part="all")
+    for field in ("instance_id", "repo"):
+        (tmp_path / "test.jsonl").write_text(json.dumps({**INSTANCE, field: name}), encoding="utf-8")
+        with pytest.raises(InputError, match=rf"test\.jsonl:1 {field}: does not name something below a folder"):
+            load("swe-bench", tmp_path)
+
+
+def test_the_name_of_a_repository_is_no_pattern(tmp_path: Path) -> None:
+    folder = spoiled(tmp_path, "repoeval", "datasets/line_level_completion_2k_context_codex.test.jsonl", '["', '["*", "')
+    with pytest.raises(InputError, match="holds no such file"):
+        load("repoeval", folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "lines", "field"),
+    [
+        ("swe-qa", "questions_gold.jsonl", [QUESTION, QUESTION], "id"),
+        ("swe-bench", "test.jsonl", [INSTANCE, INSTANCE], "instance_id"),
+        ("2wiki", "queries_gold.jsonl", [{"id": "q", "question": "?", "gold_idx": [0]}] * 2, "id"),
+    ],
+)
+def test_a_question_that_comes_twice_does_not_hide_the_first(tmp_path: Path, *, name: str, file: str, lines: list[Any], field: str) -> None:
+    (tmp_path / "2wikimultihopqa_corpus.json").write_text('[{"title": "a", "text": "b"}]', encoding="utf-8")
+    (tmp_path / file).write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"{re.escape(file)}:2 {field}: stands in an earlier record too"):
+        load(name, tmp_path, part="all")
+
+
+def test_turns_and_conversations_of_locomo_are_there_once(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"session_2\[0\]\.dia_id: stands in an earlier record too"):
+        load("locomo", spoiled(tmp_path / "turn", "locomo", "locomo10.json", '"dia_id": "D2:1"', '"dia_id": "D1:1"'), part="all")
+
+
+def test_a_title_that_is_no_text_is_named(tmp_path: Path) -> None:
+    asked = {"question": "?", "supporting_facts": [[["a"], 0]], "context": [["a", ["b"]]]}
+    (tmp_path / "2wikimultihopqa_corpus.json").write_text('[{"title": "a", "text": "b"}]', encoding="utf-8")
+    (tmp_path / "2wikimultihopqa.json").write_text(json.dumps([asked]), encoding="utf-8")
+    with pytest.raises(InputError, match=r"2wikimultihopqa\.json:1 supporting_facts\[0\]: does not begin with a title"):
+        load("2wiki", tmp_path, part="all")
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\x80\x05\x95" + b"\xff" * 8 + b".", b"\x80\x05X\xff\xff\xff\x7f", b"cos\nsystem\n(S'true'\ntR."]
+)
+def test_a_damaged_pickle_is_an_error_and_runs_nothing(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "python_cff.gz").write_bytes(gzip.compress(content))
+    with pytest.raises(InputError, match=r"python_cff\.gz:1: is not a gzipped pickle of plain data"):
+        load("repobench-r", tmp_path)
+
+
+def test_half_a_pair_of_surrogates_is_replaced_sign_for_sign(tmp_path: Path) -> None:
+    folder = spoiled(tmp_path, "beir", "corpus.jsonl", '"_id": "d3", "title": "', '"_id": "d3", "title": "\\ud83d')
+    titles = {passage.id: passage.title for passage in load("beir", folder).passages}
+    assert titles["d3"].startswith("\N{REPLACEMENT CHARACTER}")
+    assert all(title.encode() is not None for title in titles.values())

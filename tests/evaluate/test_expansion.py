@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
+import pytest
+
 from clew.evaluate.data import Passage
 from clew.evaluate.expansion import MAX_QUERIES, CodeExpander, ProseExpander, frequencies, names_of, symbols_of
 
@@ -91,3 +95,21 @@ def test_an_expander_shows_its_kind_and_not_its_counts() -> None:
 
 def test_names_are_spans_of_capitals_inside_a_sentence() -> None:
     assert names_of("Then spoke J. R. Smith of the Bank of Lund.")[:1] == ["J. R. Smith of the Bank of Lund"]
+
+
+@pytest.mark.parametrize("text", ["Aa" + "A" * 5_000 + "_", "\n" * 50_000 + "x", "import a" + " " * 50_000 + "#", "from a" + "\n" * 50_000])
+def test_symbols_of_a_hostile_text_are_read_in_linear_time(text: str) -> None:
+    began = time.process_time()
+    symbols_of(text)
+    assert time.process_time() - began < 2  # by the square it takes minutes, and the first one for ever
+
+
+def test_names_of_a_long_text_are_read_in_linear_time() -> None:
+    began = time.process_time()
+    assert names_of("she met Bar, " * 100_000) == ["Bar"]
+    assert time.process_time() - began < 5  # by the square it takes minutes
+
+
+def test_blank_lines_and_indents_change_no_symbol() -> None:
+    code = "from flask.app import Flask, g\nuse std::io\nmake_response(x)"
+    assert symbols_of(code.replace("\n", "\n\n \n\t")) == symbols_of(code)

@@ -13,16 +13,21 @@ from typing import Any
 
 import pytest
 
+from clew.engine.clew import silent
 from clew.errors import InputError, RefusedError
 from clew.evaluate.answering import cut
 from clew.evaluate.data import Passage
+from clew.evaluate.index import indexed
 from clew.evaluate.plan import Plan, Watch, default_cache
-from clew.evaluate.policies import Answer, Cost
+from clew.evaluate.policies import Answer, Cost, Searcher
 from clew.evaluate.report import Report
 from clew.evaluate.report.files import load, write
 from clew.evaluate.running import DEEP, dataset_of, depth_of, run
 from clew.evaluate.systems import NAMES, system
+from clew.evaluate.tables import headline, wanted_measures
+from clew.words import token_estimate
 from tests.evaluate.sample import beir_folder, documents, questions
+from tests.evaluate.sample import dataset_of as dataset_from
 
 FIXTURES = Path(__file__).parent / "fixtures"
 SETTINGS = {"model.embedder": "hashing-64"}
@@ -88,6 +93,40 @@ def test_a_set_that_every_system_solves_is_refused(tmp_path: Path) -> None:
     plan = Plan(dataset="beir", path=beir_folder(tmp_path, asked=easy), resamples=50, cache=tmp_path / "cache", settings=SETTINGS)
     with pytest.raises(RefusedError, match="no evidence"):
         measured(plan, systems=("bm25", "rrf"))
+
+
+@pytest.mark.parametrize("name", ["file-recall@10", "token-recall", "path@5"])
+def test_a_measure_that_the_set_cannot_have_is_refused_and_not_left_out(plan: Plan, name: str) -> None:
+    with pytest.raises(InputError, match=name) as caught:
+        measured(replace(plan, measures=("recall@5", name)))
+    assert caught.value.field == "measures"
+
+
+def test_the_folder_of_the_sources_is_no_note(tmp_path: Path) -> None:
+    (tmp_path / "code" / "flask").mkdir(parents=True)
+    (tmp_path / "code" / "flask" / "a.py").write_text("print(1)", encoding="utf-8")
+    asked = {"id": "1", "repo": "flask", "question": "where?", "gold_files": ["a.py"]}
+    (tmp_path / "questions_gold.jsonl").write_text(json.dumps(asked), encoding="utf-8")
+    plan = Plan(dataset="swe-qa", path=tmp_path, part="all", cache=tmp_path, options={"sources": str(tmp_path / "code")})
+    assert not [note for note in dataset_of(plan)[1] if note.startswith("Loaded with")]
+    longer = Plan(dataset="repobench-r", path=FIXTURES / "repobench", part="all", cache=tmp_path, options={"lines": 2})
+    assert "Loaded with lines=2." in dataset_of(longer)[1]
+
+
+def test_a_set_with_few_candidates_has_a_headline_that_they_cannot_all_reach(tmp_path: Path) -> None:
+    dataset, _ = dataset_of(Plan(dataset="repobench-r", path=FIXTURES / "repobench", part="all", cache=tmp_path))
+    assert headline(dataset, wanted_measures(dataset, k=10)) == "hit@1"
+
+
+def test_who_is_shown_a_chunk_of_a_long_passage_has_not_read_the_whole() -> None:
+    dataset = dataset_from([" ".join(f"Word{n} stands here." for n in range(3_000)), "a short one"])
+    with indexed(dataset, None, progress=silent) as index:
+        chunks = {id: passage for id, passage in index.nodes.items() if passage.id == "p0" and "." in id}
+        assert len(chunks) > 2
+        assert all(len(passage.text) < len(dataset.passages[0].text) for passage in chunks.values())
+        found = Searcher(index.structured, index.nodes)
+        (shown,) = found.search("Word7", "default", count=1)
+        assert found.account([shown], 0.0).tokens_returned < token_estimate(dataset.passages[0].text)
 
 
 def test_measures_may_be_chosen_and_the_first_is_the_headline(plan: Plan) -> None:

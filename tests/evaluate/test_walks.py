@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from clew.evaluate.data import Query
 from clew.evaluate.datasets import load
-from clew.evaluate.datasets.multihop import chains
+from clew.evaluate.datasets.multihop import LONGEST_CHAIN, MOST_CHAINS, chains
 from clew.evaluate.ledger import Ledger
 from clew.evaluate.measures import Walk, mean_walk, walk_of
 from clew.evaluate.plan import Plan, Watch
@@ -101,3 +102,13 @@ def test_questions_that_show_no_link_do_not_count_for_how_right_links_are() -> N
     none, half = walk_of([], ["a"], [["a", "b"]]), walk_of([("a", "b"), ("a", "x")], ["a", "b"], [["a", "b"]])
     assert none == Walk(walked=0.0, right=0.0, shown=0.0, found=0.5, complete=0.0)
     assert mean_walk([none, half]) == Walk(walked=0.5, right=0.5, shown=1.0, found=0.75, complete=0.5)
+
+
+def test_facts_that_all_lead_to_one_another_do_not_make_chains_without_end() -> None:
+    names = [f"{n:03d}" for n in range(60)]
+    found = chains((one, other) for one in names for other in names if one < other)
+    assert len(found) == MOST_CHAINS
+    assert max(map(len, found)) == LONGEST_CHAIN
+    assert found == chains((one, other) for one in names for other in names if one < other)
+    line = chains(itertools.pairwise(str(n) for n in range(5_000)))
+    assert [len(chain) for chain in line] == [LONGEST_CHAIN]

@@ -65,3 +65,17 @@ def test_a_stage_prints_its_options_and_compares_by_them() -> None:
     one = Fuse(context_share=0.5, method="rrf", dense_weight=0.7, sparse_weight=0.3, rrf_k=60)
     assert one == Fuse(context_share=0.5, method="rrf", dense_weight=0.7, sparse_weight=0.3, rrf_k=60)
     assert "method='rrf'" in repr(one)
+
+
+def test_the_best_of_words_that_nearly_all_memories_hold_is_no_full_evidence() -> None:
+    channels = {DENSE: (Match("right", 0.9), Match("short", 0.6)), SPARSE: (Match("short", 2e-6),)}
+    lows, alike = {DENSE: 0.5, SPARSE: 0.0}, {DENSE: 0.5, SPARSE: 0.5}
+    for full, best in ((0.0, "short"), (1.0, "right")):
+        fused = {id: relevance(places) for id, places in convex(channels, weights=alike, lows=lows, full={SPARSE: full}).items()}
+        assert max(fused, key=lambda id: fused[id]) == best
+
+
+def test_a_best_score_above_full_evidence_is_what_it_was() -> None:
+    channels = {DENSE: (Match("a", 0.9),), SPARSE: (Match("b", 4.0), Match("a", 2.0))}
+    lows = {DENSE: 0.3, SPARSE: 0.0}
+    assert convex(channels, weights=WEIGHTS, lows=lows, full={SPARSE: 1.0}) == convex(channels, weights=WEIGHTS, lows=lows)

@@ -72,8 +72,7 @@ class Clew:
         self._clock = clock
         self._owns_store = owns_store
         self._closed = False
-        later = lambda work: self._executor.submit(work)  # noqa: E731, PLW0108 - by then there is one, and after a fork another
-        self.watch = Watch(telemetry, include_text=settings.telemetry.include_text, later=later)
+        self.watch = Watch(telemetry, include_text=settings.telemetry.include_text)
         self._vectors = Vectoriser(embedder, store, called=self.watch.embedded)
         asker = questioner(settings.questions)
         self._returned = Returned(store, minutes=settings.firewall.echo_minutes) if settings.firewall.echo else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from inspect import signature
@@ -13,6 +13,7 @@ from clew.errors import InputError, ModelError
 from clew.ingest.chunkers import Chunker, ChunkOptions, Code, Recursive, RunCounts, TokenCounter, chunker_for, estimate
 from clew.ingest.chunkers.languages import has_grammar
 from clew.ingest.fields import MAX_NAME_CHARACTERS, line, names, one_of, plain_metadata, share
+from clew.ingest.firewall.screening import refuse_secrets
 from clew.ingest.importing import RESERVED, Importer, ImportOptions
 from clew.ingest.readers import FORMATS
 from clew.ports import Clock, Embedder, Progress, Store
@@ -64,6 +65,8 @@ def options(
 ) -> ImportOptions:
     """Return the options of an import, or raise an InputError that names the first that does not hold."""
     memory = settings.memory
+    tags = tuple(tags) if isinstance(tags, Iterator) else tags
+    refuse_secrets({"space": space, "category": category, "tags": tags, "metadata": metadata}, settings.firewall)
     return ImportOptions(
         space=settings.store.space if space is None else line("space", space, limit=MAX_NAME_CHARACTERS),
         category=one_of("category", settings.imports.category if category is None else category, memory.categories, way_out=WAY_OUT),

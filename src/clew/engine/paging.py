@@ -8,6 +8,7 @@ import json
 from dataclasses import dataclass
 
 from clew.errors import InputError
+from clew.ingest.fields import MAX_NAME_CHARACTERS, line
 from clew.ports import Sort
 from clew.times import iso, parse_time
 from clew.types import Node, Spot
@@ -43,8 +44,8 @@ def spot_at(cursor: object, sort: Sort) -> Spot:
     try:
         told = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
         other, value, t_valid, id = told
-        spot = Spot(float(value), parse_time(t_valid, "cursor"), str(id))
-    except (binascii.Error, ValueError, TypeError, RecursionError, InputError) as error:
+        spot = Spot(float(value), parse_time(t_valid, "cursor"), line("cursor", id, limit=MAX_NAME_CHARACTERS))
+    except (binascii.Error, ValueError, TypeError, OverflowError, RecursionError, InputError) as error:
         raise InputError("cursor", cursor, "is not one that Clew gave", WAY_OUT) from error
     if other != sort:
         raise InputError("cursor", cursor, f"belongs to the order {other!s}, not to {sort}", WAY_OUT)

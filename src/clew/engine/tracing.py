@@ -207,6 +207,10 @@ def _text(field: str, value: object) -> str:
 
 
 def _number(field: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    try:
+        sound = not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        sound = False
+    if not sound or not isinstance(value, int | float):
         refuse(field, value, "is not a number")
     return float(value)

@@ -81,6 +81,8 @@ def _links(settings: Settings) -> Iterator[Variant]:
     """Yield the spread along links taken away, by its parts and in its other modes; and times that questions name left alone."""
     if settings.recall.period_weight:
         yield Variant(name="no-period", settings={"recall.period_weight": 0.0}, needs="dates")
+    if settings.recall.sparse_full:
+        yield Variant(name="no-sparse-full", settings={"recall.sparse_full": 0.0}, needs="vectors")
     if settings.recall.several_weight:
         yield Variant(name="no-several", settings={"recall.several_weight": 0.0}, needs="sections")
     if not settings.spread.enabled:

@@ -20,12 +20,10 @@ from clew.words import STOP_WORDS, folded, terms, words
 MAX_QUERIES = 5  # mission B3
 MIN_SYMBOL = 3
 
-_IMPORTED = re.compile(
-    r"^\s*(?:from\s+([\w.]+)\s+)?import\s+(?:\{)?([\w.*,\s{}]+?)(?:\}?\s+from\s+['\"]([^'\"]+)['\"])?\s*;?$", re.MULTILINE
-)
-_INCLUDED = re.compile(r"(?:#\s*include\s*[<\"]|\brequire\(['\"]|^\s*use\s+)([\w./:-]+)", re.MULTILINE)
+_IMPORTED = re.compile(r"^(?:from\s+([\w.]+)\s+)?import\s+(?:\{)?([\w.*,\s{}]+?)(?:\}?\s+from\s+['\"]([^'\"]+)['\"])?\s*;?$", re.MULTILINE)
+_INCLUDED = re.compile(r"(?:#\s*include\s*[<\"]|\brequire\(['\"]|^use\s+)([\w./:-]+)", re.MULTILINE)
 _CALLED = re.compile(r"\b([A-Za-z_]\w{2,})\s*\(")
-_CLASS = re.compile(r"\b([A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+|[A-Z][a-z]{3,})\b")
+_CLASS = re.compile(r"\b([A-Z][a-z0-9]+[A-Z][A-Za-z0-9]*|[A-Z][a-z]{3,})\b")
 _DEFINED = re.compile(r"\b(?:def|class|func|fn|function|struct|interface|trait|enum|type)\s+([A-Za-z_]\w*)")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _WORD = r"(?:[A-Z]\.)+|[A-Z][\w'’-]*"  # initials keep their full stops, other words end before one
@@ -86,6 +84,7 @@ def symbols_of(text: str) -> list[str]:
     >>> symbols_of("from flask.app import Flask, g\nprint(make_response(x))")
     ['app', 'Flask', 'make_response']
     """
+    text = "\n".join(" ".join(line.split()) for line in text.split("\n") if line.strip())  # long blanks cost a pattern their square
     found: list[str] = []
     for module, names, origin in _IMPORTED.findall(text):
         found += [part for path in (module, origin) for part in re.split(r"[./:]", path)[-1:]]
@@ -122,7 +121,14 @@ def names_of(text: str) -> list[str]:
     found = []
     for match in _NAME.finditer(text):
         name = match.group().strip(" .,'’-")
-        begins = match.start() == 0 or text[: match.start()].rstrip().endswith((".", "!", "?", ":", "\n"))
-        if len(name) >= MIN_SYMBOL and folded(name) not in STOP_WORDS and (" " in name or not begins):
+        if len(name) >= MIN_SYMBOL and folded(name) not in STOP_WORDS and (" " in name or not _begins(text, match.start())):
             found.append(name)
     return list(dict.fromkeys(found))
+
+
+def _begins(text: str, start: int) -> bool:
+    """Tell whether a sentence begins at a place; only the blanks before it are looked at, so that long texts stay cheap."""
+    at = start
+    while at and text[at - 1].isspace():
+        at -= 1
+    return start == 0 or (at > 0 and text[at - 1] in ".!?:")

@@ -36,7 +36,7 @@ def placed(nodes: Sequence[Node], passages: Sequence[Passage], *, settings: Sett
             continue
         made = list(_cut(node, passage, settings))
         found += made
-        of.update((each.id, passage) for each in made)
+        of.update((each.id, replace(passage, text=each.text)) for each in made)  # whoever is shown a chunk has not read the whole
     for number, parts in enumerate(groups.values()):
         found += _together(f"section-{number:08d}", parts)
     return Placed(tuple(found), of)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 from clew.engine import Clew
@@ -40,6 +41,9 @@ class Answer:
     hops: Mapping[NodeId, int]
     cost: Cost
     links: tuple[tuple[NodeId, NodeId], ...] = ()
+
+
+tokens_of = lru_cache(maxsize=20_000)(token_estimate)  # the same texts come back for every question and system
 
 
 class Policy(Protocol):
@@ -105,7 +109,7 @@ class Searcher:
             embedding_calls=self.embedding_calls,
             chunks_examined=len(self.seen),
             passes=self.passes,
-            tokens_returned=sum(token_estimate(self.text(id)) for id in ranking),
+            tokens_returned=sum(tokens_of(self.text(id)) for id in ranking),
             milliseconds=(self.timer() - began) * 1e3,
         )
 

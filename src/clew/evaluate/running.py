@@ -87,8 +87,9 @@ def dataset_of(plan: Plan, embedder: Embedder | None = None) -> tuple[Dataset, t
 def _part_of(plan: Plan) -> tuple[Dataset, tuple[str, ...]]:
     dataset = load(plan.dataset, plan.path, part=plan.part, limit=plan.limit, **plan.options)
     notes = [f"The first {plan.limit} questions only."] if plan.limit is not None else []
-    if plan.options:
-        notes.append(f"Loaded with {', '.join(f'{name}={value}' for name, value in sorted(plan.options.items()) if name != 'sources')}.")
+    options = [f"{name}={value}" for name, value in sorted(plan.options.items()) if name != "sources"]
+    if options:
+        notes.append(f"Loaded with {', '.join(options)}.")
     return dataset, tuple(notes)
 
 

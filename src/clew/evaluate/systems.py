@@ -18,6 +18,7 @@ TEXT_ALONE = {
     "recall.latest": False,
     "recall.period_weight": 0.0,
     "recall.several_weight": 0.0,
+    "recall.sparse_full": 0.0,
     "recall.relevance_gate": "off",
 }  # neither links nor time nor sections
 ALONE = {**RELEVANCE_ONLY, **UNCUT, **TEXT_ALONE}

@@ -43,6 +43,7 @@ HEADLINES = {
     "hotpotqa": "recall@5",
     "longmemeval": "all@5",
     "swe-qa": "recall@5",
+    "repobench-r": "hit@1",  # acc@1 of its paper; many questions have fewer than ten snippets, so that recall@10 is 1
 }
 PACKAGES = ("numpy", "onnxruntime", "ir_measures")
 
@@ -73,10 +74,25 @@ def wanted_measures(dataset: Dataset, *, k: int, names: Sequence[str] = ()) -> t
         for each in asked:
             if (each.cutoff or 0) > k:
                 raise InputError("measures", str(each), f"looks deeper than the {k} results asked for", f"Use --k {each.cutoff}.")
+            _check_known(each, dataset)
         return asked
     spans = SPAN_MEASURES if any(query.spans for query in dataset.queries) else ()
     paths = PATH_MEASURES if any(query.paths for query in dataset.queries) else ()
     return tuple(each for each in (*DEFAULT_MEASURES, *paths, *spans) if (each.cutoff or 0) <= k)
+
+
+def _check_known(asked: Measure, dataset: Dataset) -> None:
+    """Refuse a measure that no question of the set can have: a column that is silently missing would pass for one not asked for."""
+    if asked.level and asked.level not in dataset.levels:
+        way_out = f"Its levels are {', '.join(dataset.levels)}."
+        raise InputError("measures", str(asked), f"{dataset.name} is not judged at the level {asked.level}", way_out)
+    if asked.reads_spans and not any(query.spans for query in dataset.queries):
+        raise InputError(
+            "measures", str(asked), f"the questions of {dataset.name} have no spans", "Use measures of rankings, such as recall@10."
+        )
+    if asked.family == "path" and not any(query.paths for query in dataset.queries):
+        way_out = "Of SWE-QA they are read with --option paths=true; 2Wiki has them."
+        raise InputError("measures", str(asked), f"the questions of {dataset.name} have no known paths", way_out)
 
 
 def headline(dataset: Dataset, measured: Sequence[Measure]) -> str:

@@ -44,11 +44,14 @@ def rrf(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], k: flo
     return places
 
 
-def convex(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], lows: Mapping[str, float]) -> Places:
+def convex(
+    channels: Mapping[str, Ranking], *, weights: Mapping[str, float], lows: Mapping[str, float], full: Mapping[str, float] | None = None
+) -> Places:
     """Place hits by a convex combination of scores, each brought to 0–1 between its channel's low and best.
 
     Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", TOIS 2023. The low is
-    what a memory outside the list scores at most, so being absent and being last weigh the same.
+    what a memory outside the list scores at most, so being absent and being last weigh the same. A best score below what
+    is `full` evidence in its channel is not 1: the best of words that nearly every memory holds tells nothing.
 
     >>> from clew.types import Match
     >>> channels = {"dense": (Match("a", .9), Match("b", .6)), "sparse": (Match("b", 7.),)}
@@ -59,7 +62,8 @@ def convex(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], low
     shares = shared(weights, channels)
     places: Places = {}
     for name in sorted(channels):
-        low, high, share = lows[name], max((match.score for match in channels[name]), default=0.0), shares[name]
+        low, best, share = lows[name], max((match.score for match in channels[name]), default=0.0), shares[name]
+        high = max(best, (full or {}).get(name, best))
         for rank, match in enumerate(channels[name], start=1):
             score = match.score
             places.setdefault(match.id, {})[name] = Place(rank, score, _between(score, low, high), share)
@@ -92,6 +96,7 @@ class Fuse:
     sparse_weight: float
     context_share: float
     rrf_k: float
+    sparse_full: float = 0.0
     question_share: float = QUESTION_SHARE
 
     def __call__(self, recall: Recall) -> Recall:
@@ -103,7 +108,9 @@ class Fuse:
         if self.method == "rrf":
             places = rrf(channels, weights=weights, k=self.rrf_k)
         else:
-            places = convex(channels, weights=weights, lows=recall.lows)
+            # Words alone have nothing to be weighed against: there the best of them is the best there is.
+            full = {SPARSE: self.sparse_full} if len(channels) > 1 else {}
+            places = convex(channels, weights=weights, lows=recall.lows, full=full)
         if self.question_share and recall.channels.get(QUESTION):
             self._answering(places, recall, share=sum(shared(weights, channels)[name] for name in MEANINGS if name in channels))
         hits = [Hit(id, relevance(found), found, method=_method(found)) for id, found in places.items()]

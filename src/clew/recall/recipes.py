@@ -92,6 +92,7 @@ def recipe(name: str, *, settings: Settings, store: Store, embed: EmbedQuery, ex
         sparse_weight=options.rrf_sparse_weight if rrf else 1.0 - options.convex_dense_weight,
         context_share=options.context_share,
         rrf_k=options.rrf_k,
+        sparse_full=options.sparse_full,
         question_share=settings.questions.share,
     )
     lift = Lift(weight=options.section_weight, dense_weight=options.section_dense_weight, limit=options.candidates, store=store)

@@ -203,6 +203,12 @@ class RecallSettings(Section):
     convex_dense_weight: float = setting(
         0.5, "The weight of the dense channel in convex fusion; the sparse one gets the rest.", within=UNIT
     )
+    sparse_full: float = setting(
+        1.0,
+        "The BM25 from which words are full evidence beside vectors; where the best has less, as nearly all memories hold them, it counts "
+        "less. 0 turns it off.",
+        within=(0.0, 100.0),
+    )
     # All three best on the dev part of LoCoMo, in a wide plateau (benchmarks/results/ablation).
     context_share: float = setting(0.5, "The share of the dense weight that the vectors of context keys have.", within=UNIT)
     section_weight: float = setting(0.15, "The share of its section's relevance in a chunk's; 0 turns it off.", within=UNIT)
@@ -394,7 +400,7 @@ class ServeSettings(Section):
     )
     burst: int = setting(200, "How many of them may come at once.", within=POSITIVE)
     waiting_jobs: int = setting(16, "How many imports may wait for their turn.", within=(1, 1000))
-    kept_jobs: int = setting(100, "How many finished imports are remembered.", within=(1, 10_000))
+    kept_jobs: int = setting(100, "How many finished imports of each space are remembered.", within=(1, 10_000))
     drain_seconds: float = setting(20.0, "How long a server that is told to stop waits for what it has begun.", within=(0, 3600))
 
 

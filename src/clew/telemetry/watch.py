@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, Protocol, TypeVar, cast
 
 from clew.recall.state import Recall
-from clew.telemetry.ledger import Later, Ledger, at_once
+from clew.telemetry.ledger import Ledger
 from clew.telemetry.logs import Logged
 from clew.telemetry.operation import counts_of, operation
 from clew.telemetry.port import Telemetry
@@ -18,10 +18,10 @@ from clew.telemetry.request_ids import current_request_id
 class Watch:
     """The one place that the engine reports to."""
 
-    def __init__(self, telemetry: Telemetry | None = None, *, include_text: bool = False, later: Later = at_once) -> None:
+    def __init__(self, telemetry: Telemetry | None = None, *, include_text: bool = False) -> None:
         self.telemetry = telemetry
         self.include_text = include_text
-        self.ledger = Ledger(later)
+        self.ledger = Ledger()
         self.failure: str | None = None
         """What went wrong the last time that something was told."""
         self._listeners: Sequence[Telemetry] = (Logged(), *(() if telemetry is None else (telemetry,)))

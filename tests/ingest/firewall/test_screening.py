@@ -196,3 +196,32 @@ def test_a_title_and_metadata_read_from_a_file_are_screened(memory: clew.Clew, p
     assert memory.import_path(file).totals["imported"] == 1
     memory.close()
     assert left_in(path) == []
+
+
+def test_a_secret_that_only_the_text_gives_away_is_taken_out_of_the_title_too(memory: clew.Clew, path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "note.md"
+    file.write_text(f"# Login with {SECRET}\n\nKim has the laptop of the lab; its password: {SECRET}\n", encoding="utf-8")
+    assert memory.import_path(file).totals["imported"] == 1
+    memory.close()
+    assert left_in(path) == []
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("tags", [f"password={SECRET}"]),
+        ("tags", iter([f"password={SECRET}"])),
+        ("metadata", {"password": SECRET}),
+        ("space", f"password={SECRET}"),
+    ],
+)
+def test_an_option_of_an_import_with_a_secret_is_refused(memory: clew.Clew, path: Path, tmp_path: Path, option: str, value: Any) -> None:
+    file = tmp_path / "note.md"
+    file.write_text("# Laptops\n\nKim has the laptop of the lab.\n", encoding="utf-8")
+    with pytest.raises(InputError, match=f"{option}: holds a secret") as caught:
+        memory.import_path(file, **{option: value})
+    assert SECRET not in str(caught.value)
+    assert memory.import_path(file, tags=iter(["lab"])).totals["imported"] == 1
+    assert all(node.tags == ("lab",) for node in memory.recent(limit=9))
+    memory.close()
+    assert left_in(path) == []

@@ -111,6 +111,21 @@ def test_a_wrong_token_is_refused_also_where_none_is_needed(served: Served, head
     assert response.status_code == 401
 
 
+def test_a_batch_with_one_for_a_foreign_space_writes_nothing_whatever_stands_before_it(served: Served) -> None:
+    secret = served.token("write", spaces=("mine",))
+    batch = [{"text": TEXTS[0]}, {"text": TEXTS[1], "space": "\n"}, {"text": TEXTS[2], "space": "hidden"}]
+    problem = served.post("/v1/memories/batch", {"memories": batch}, status=403, token=secret)
+    assert problem["code"] == "refused.forbidden"
+    assert served.clew.stats()["nodes"] == 0
+
+
+def test_of_two_tokens_neither_counts(served: Served) -> None:
+    good = served.token("read").encode()
+    for pair in ([good, b"clew_other"], [b"clew_other", good], [good, good]):
+        headers = [(b"authorization", b"Bearer " + each) for each in pair]
+        assert served.client.get("/v1/jobs", headers=headers).status_code == 401
+
+
 def test_a_token_ends_when_its_time_is_over(served: Served, clock: FixedClock) -> None:
     secret, _ = Tokens(served.clew.store, served.clew.now).create("brief", spaces=None, rights=["read"], expires="12h")
     served.get("/v1/jobs", token=secret)

@@ -140,6 +140,14 @@ def test_each_token_has_its_own_rate(serve: Serve) -> None:
     served.get("/v1/stats", token=other)
 
 
+def test_a_token_has_one_rate_however_it_is_written(serve: Serve) -> None:
+    served = serve(requests_per_second=0.1, burst=2)
+    secret = served.token("read")
+    written = [f"Bearer {secret}", f"bearer {secret}", f"BEARER   {secret}", f" Bearer {secret} "]
+    statuses = [served.client.get("/v1/jobs", headers={"Authorization": each}).status_code for each in written]
+    assert statuses == [200, 200, 429, 429]
+
+
 def test_whoever_tries_tokens_is_slowed_down_and_others_at_the_same_address_are_not(serve: Serve) -> None:
     served = serve(requests_per_second=0.1, burst=5)
     secret = served.token("read")

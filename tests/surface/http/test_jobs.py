@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import platform
 import subprocess
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 
 from clew.surface import payload
-from clew.surface.http.job import DATA_KIND, KIND, LEASE_SECONDS, Job, Owner, State, at, job_of
+from clew.surface.http.job import DATA_KIND, KIND, LEASE_SECONDS, REPORT_KIND, Job, Owner, State, at, job_of
 from clew.surface.http.worker import gone
 from clew.testing import FixedClock
 from tests.surface.http.conftest import Serve, Served
@@ -66,16 +67,40 @@ def test_bytes_come_as_base64(served: Served) -> None:
         ({"data": PAGE, "format": "soup"}, "format"),
         ({"data": PAGE, "importance": 2}, "importance"),
         ({"data": PAGE, "exclude": "x"}, "exclude"),
+        ({"data": PAGE, "name": "\ud800"}, "name"),
+        ({"data": PAGE, "name": "a\x00b"}, "name"),
+        ({"data": PAGE, "name": "x" * 5000}, "name"),
+        ({"data": PAGE, "exclude": ["\udc80"]}, "import"),
     ],
 )
 def test_what_cannot_be_imported_is_refused_at_once(served: Served, body: Any, field: str) -> None:
-    assert served.post("/v1/import", body, status=422)["field"] == field
+    sent = json.dumps(body)  # the client itself would not send half a character
+    assert served.ask("POST", "/v1/import", status=422, content=sent, headers={"content-type": "application/json"})["field"] == field
     assert served.get("/v1/jobs") == {"jobs": []}
 
 
 def test_what_was_sent_is_let_go_when_it_is_imported(served: Served) -> None:
-    job = imported(served, {"data": PAGE})
+    job = imported(served, {"data": PAGE, "metadata": {"owner": "Dana"}})
     assert served.clew.store.kept(DATA_KIND + job["id"]) == {}
+    assert "Dana" not in str(served.clew.store.kept(KIND))
+
+
+def test_reports_are_told_one_by_one_and_a_look_at_the_list_does_not_read_them(served: Served) -> None:
+    job = imported(served, {"data": PAGE, "name": "harbour.md"})
+    assert job["report"]["files"]
+    assert [each["report"] for each in served.get("/v1/jobs")["jobs"]] == [None]
+    assert "harbour.md" not in str([each["report"] for each in served.clew.store.kept(KIND).values()])
+    assert served.clew.store.kept(REPORT_KIND + job["id"])
+
+
+def test_imports_of_others_let_go_of_nothing_of_mine(serve: Serve) -> None:
+    served = serve(kept_jobs=1)
+    mine, other = served.token("write", spaces=("mine",)), served.token("write", spaces=("theirs",))
+    job = imported(served, {"data": PAGE}, token=mine)
+    seen = [imported(served, {"data": PAGE, "name": f"{number}.md"}, token=other)["id"] for number in range(3)]
+    assert [each["id"] for each in served.get("/v1/jobs", token=mine)["jobs"]] == [job["id"]]
+    assert [each["id"] for each in served.get("/v1/jobs", token=other)["jobs"]] == seen[-1:]
+    assert [served.clew.store.kept(REPORT_KIND + id) == {} for id in seen] == [True, True, False]
 
 
 # --- paths ---

@@ -49,6 +49,24 @@ def test_nothing_makes_an_answer_cost_more_than_its_budget(facts: dict[str, Any]
         assert kept["text"] == said["text"] or (said["text"].startswith(kept["text"][:-1]) and kept["cut"]["text"] == len(said["text"]))
 
 
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"n": int("9" * 3900)},
+        {"n": -int("9" * 3900)},
+        json.loads('{"a":' * 300 + "1" + "}" * 300),
+        json.loads('{"a":' + "[" * 300 + "]" * 300 + "}"),
+    ],
+    ids=["long number", "long negative number", "deep mapping", "deep list"],
+)
+def test_metadata_in_any_form_keeps_the_budget(opened: Clew, metadata: dict[str, Any]) -> None:
+    id = opened.remember("The harbour of Skagen keeps a ledger of berths", metadata=metadata).id
+    small = opened.variant(mcp={"answer_tokens": 1000})
+    assert tokens(read(lambda: Guarded(small, OWNER), f"clew://memory/{id}")) <= 1000
+    opened.update(str(id), metadata={**metadata, "more": "x"})
+    assert sent_tokens(asked(small, "timeline", id=id).told) <= 1000
+
+
 @given(text=st.text(max_size=300))
 def test_no_text_leaves_its_quotation(text: str) -> None:
     lines = quoted(text).split("\n")
@@ -58,7 +76,7 @@ def test_no_text_leaves_its_quotation(text: str) -> None:
 
 
 def test_what_hides_or_turns_words_is_written_out() -> None:
-    hidden = "a\u202eb\u2066c\U000e0069\U000e0067d\x1b[31me\x00"
+    hidden = "a\u202eb\u2066c\U000e0069\U000e0067d\x1b[31me\x00 \u200b\u2060\u2062\u061c\xad\U000e0158\U000e0159"
     assert visible(hidden).isprintable()
     assert "\\U000e0069" in visible(hidden)
 

@@ -39,6 +39,13 @@ def test_a_client_of_the_server_can_do_everything(environment: dict[str, str], s
         assert clew.get(kept) is not None
 
 
+def test_no_client_holds_a_connection_for_what_is_never_said(environment: dict[str, str]) -> None:
+    with serving(environment) as url:
+        answer = httpx.get(f"{url}/mcp", headers={"accept": "text/event-stream", "mcp-protocol-version": "2025-06-18"}, timeout=20)
+        assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+        assert answer.json()["error"]["code"] == -32600
+
+
 def test_the_server_knows_a_caller_by_the_same_token_on_both_roads(environment: dict[str, str], store: Path) -> None:
     with open_clew(store, model={"embedder": "hashing"}) as clew:
         clew.remember("The red team meets on Mondays", space="red")

@@ -170,6 +170,29 @@ def test_no_first_line_keeps_the_server_from_serving(strange: str) -> None:
     assert len(answers["list"]["result"]["tools"]) == 8
 
 
+@pytest.mark.parametrize(
+    ("line", "id", "code"),
+    [
+        ('{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "recall", "arguments": {"query": "\\ud83d"}}}', 5, -32700),
+        ('{"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": [1]}', "a", -32600),
+        ('{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": {"n": 1' + "0" * 5000 + "}}", None, -32700),
+        ('{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": {"n": ' + "[" * 5000 + "]" * 5000 + "}}", None, -32700),
+        ('[{"jsonrpc": "2.0", "id": 5, "method": "ping"}]', None, -32600),
+        ("not json", None, -32700),
+    ],
+    ids=["half a character", "params of another kind", "long number", "deep", "batch", "words"],
+)
+def test_a_line_that_cannot_be_read_is_answered_and_the_next_one_served(line: str, id: Any, code: int) -> None:
+    answers = [json.loads(each) for each in in_process(hello(), INITIALIZED, line, PING)]
+    assert {each["id"]: each["error"]["code"] for each in answers if "error" in each} == {id: code}
+    assert {"jsonrpc": "2.0", "id": "ping", "result": {}} in answers
+    assert max(len(json.dumps(each)) for each in answers if "error" in each) < 400
+
+
+def test_an_empty_line_says_nothing() -> None:
+    assert len(in_process(hello(), INITIALIZED, "", " ", PING)) == 2
+
+
 def test_a_request_that_was_cancelled_is_not_waited_for() -> None:
     pending = Pending()
     pending.asked(json.dumps(request(1, "tools/call")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -14,6 +15,7 @@ FILES = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv | qrels/*.tsv")
 PARTS = {"dev": "qrels/dev.tsv, or qrels/train.tsv where there is none", "test": "qrels/test.tsv", "all": "every file in qrels"}
 SPLITS = {"dev": "qrels/dev.tsv | qrels/train.tsv", "test": "qrels/test.tsv", EVERYTHING: "qrels/*.tsv"}
 _URL = "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets"
+_WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 
 CARD = Card(
     name="beir",
@@ -40,8 +42,10 @@ SCIFACT = Card(
 def load(asked: Asked) -> Dataset:
     """Return the corpus as passages and the judged queries of a split; judgements of zero or less are not relevant."""
     folder = asked.folder
-    passages = {record.text("_id"): _passage(record) for record in folder.records(folder.one("corpus.jsonl"))}
-    texts = {record.text("_id"): record.text("text") for record in folder.records(folder.one("queries.jsonl"))}
+    known: set[str] = set()
+    passages = {record.new("_id", known): _passage(record) for record in folder.records(folder.one("corpus.jsonl"))}
+    asking: set[str] = set()
+    texts = {record.new("_id", asking): record.text("text") for record in folder.records(folder.one("queries.jsonl"))}
     judged: dict[str, dict[str, int]] = defaultdict(dict)
     unknown: list[str] = []
     for path in folder.all(SPLITS[asked.part]):
@@ -65,7 +69,7 @@ def _judgements(asked: Asked, path: Path, texts: dict[str, str]) -> list[tuple[s
         query, document, score = row.text("query-id"), row.text("corpus-id"), row.text("score")
         if query not in texts:
             raise row.wrong("query-id", "is not in queries.jsonl")
-        if not score.strip().lstrip("-").isdigit():
+        if not _WHOLE.fullmatch(score.strip()):
             raise row.wrong("score", "is not a whole number")
         judgements.append((query, document, int(score)))
     return judgements

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,8 @@ class Folder:
         """Return a file that is one JSON object."""
         text = self.text(path)
         try:
-            return Record.of(json.loads(text), self.place(path))
+            with _as_json_error(text, 0):
+                return Record.of(json.loads(text), self.place(path))
         except json.JSONDecodeError as error:
             raise self.place(path, error.lineno).wrong("", text[error.pos : error.pos + 40], f"is not JSON: {error.msg}") from error
 
@@ -100,7 +102,10 @@ class Folder:
         )
         try:
             for row in table:
-                yield Record({name: value for name, value in row.items() if value is not None}, self.place(path, table.line_num))
+                place = self.place(path, table.line_num)
+                if any(beyond := row.pop(None, [])):  # where a row is longer than the first line
+                    raise place.wrong("", beyond, "has no name in the first line")
+                yield Record({name: value for name, value in row.items() if value is not None}, place)
         except csv.Error as error:
             raise self.place(path, table.line_num + 1).wrong("", str(error), "is not a row of a table") from error
 
@@ -110,32 +115,43 @@ class Folder:
 
 
 def _lines(text: str) -> Iterator[tuple[int, Any]]:
+    at = 0
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            try:
-                yield number, json.loads(line)
-            except json.JSONDecodeError as error:
-                raise _moved(error, text, number) from error
+            with _as_json_error(text, at, moved=at):
+                value = json.loads(line)
+            yield number, value
+        at += len(line) + 1
 
 
-def _moved(error: json.JSONDecodeError, text: str, number: int) -> json.JSONDecodeError:
-    """Return the error of one line as an error of the whole text."""
-    before = sum(len(line) + 1 for line in text.split("\n")[: number - 1])
-    return json.JSONDecodeError(error.msg, text, before + error.pos)
+@contextmanager
+def _as_json_error(text: str, at: int, *, moved: int = 0) -> Iterator[None]:
+    """Turn what reading a value at a place raises into an error of the whole text: also a number too long, or nesting too deep."""
+    try:
+        yield
+    except json.JSONDecodeError as error:
+        raise json.JSONDecodeError(error.msg, text, moved + error.pos) from error
+    except (ValueError, RecursionError) as error:
+        raise json.JSONDecodeError(str(error), text, at) from error
 
 
 def _listed(text: str) -> Iterator[tuple[int, Any]]:
     """Yield the values of a JSON list, each with the line on which it begins."""
     decoder, line, counted = json.JSONDecoder(), 1, 0
     at = _next(text, text.index("[") + 1)
-    while text[at : at + 1] != "]":
+    more = text[at : at + 1] != "]"
+    while more:
         line, counted = line + text.count("\n", counted, at), at
-        value, end = decoder.raw_decode(text, at)
+        with _as_json_error(text, at):
+            value, end = decoder.raw_decode(text, at)
         yield line, value
         at = _next(text, end)
         if text[at : at + 1] not in {",", "]"}:
             raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
-        at = _next(text, at + 1) if text[at] == "," else at
+        more = text[at] == ","
+        at = _next(text, at + 1) if more else at
+    if (rest := _next(text, at + 1)) < len(text):
+        raise json.JSONDecodeError("Extra data", text, rest)
 
 
 def _next(text: str, at: int) -> int:

@@ -36,7 +36,9 @@ def load(asked: Asked, *, audit: bool = False) -> Dataset:
     queries: list[Query] = []
     passages: list[Passage] = []
     unknown: list[str] = []
+    spaces: set[str] = set()
     for number, conversation in asked.split(conversations, dev=DEV_CONVERSATIONS):
+        conversation.new("sample_id", spaces)
         turns = tuple(_turns(conversation))
         passages += turns
         sessions = {turn.id: turn.keys["session"] for turn in turns}
@@ -50,11 +52,12 @@ def load(asked: Asked, *, audit: bool = False) -> Dataset:
 def _turns(conversation: Record) -> Iterator[Passage]:
     space, talk = conversation.text("sample_id"), conversation.record("conversation")
     numbers = sorted(int(found[1]) for name in talk.value if (found := _SESSION.fullmatch(name)))
+    said: set[str] = set()
     for number in numbers:
         time = session_time(talk, f"session_{number}_date_time")
         keys = {"session": f"{space}/D{number}"}
         for turn in talk.records(f"session_{number}"):
-            id = f"{space}/{turn.text('dia_id')}"
+            id = f"{space}/{turn.new('dia_id', said)}"
             yield Passage(id=id, text=_spoken(turn), space=space, time=time, keys={"turn": id, **keys}, section=keys["session"])
 
 

@@ -46,6 +46,9 @@ def load(asked: Asked, *, unit: str = "session", pool: bool = True) -> Dataset:
     for question in questions if pool else asked.split(questions, dev=DEV_QUESTIONS):
         found = tuple(_passages(question, unit=unit, pool=pool))
         moved += [passage.id for passage in found if passages.setdefault(passage.id, passage).time != passage.time]
+    asking: set[str] = set()
+    for question in questions:
+        question.new("question_id", asking)
     queries = [_query(question, unit=unit, pool=pool) for question in asked.split(questions, dev=DEV_QUESTIONS)]
     notes = counted(len(moved), f"{unit}s that come again with another date; the first is kept", moved)
     return asked.dataset(queries, passages=passages.values(), levels=CARD.levels[: UNITS.index(unit) + 1], notes=notes)

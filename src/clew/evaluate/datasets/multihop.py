@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clew.evaluate.data import Dataset, Passage, Query
@@ -10,6 +11,8 @@ from clew.evaluate.datasets.card import Card
 from clew.evaluate.datasets.record import Record
 
 DEV_QUESTIONS = 200
+# 2Wiki has two chains of three at most; facts that all lead to one another would make chains without end.
+MOST_CHAINS, LONGEST_CHAIN = 64, 32
 PARTS = {"dev": "first 200 questions", "test": "the other questions", "all": "all questions"}
 _SOURCE = (
     "put {0}_corpus.json and {0}.json of https://huggingface.co/datasets/osunlp/HippoRAG_2 into one folder; "
@@ -59,7 +62,8 @@ def load(asked: Asked) -> Dataset:
     index = _Index(corpus)
     unknown: list[str] = []
     questions = list(asked.folder.records(asked.folder.one(asked.card.files[1])))
-    queries = [_query(n, question, index, unknown) for n, question in enumerate(questions)]
+    seen: set[str] = set()
+    queries = [_query(n, question, index, unknown, seen) for n, question in enumerate(questions)]
     notes = counted(len(unknown), "gold paragraphs not in the corpus", unknown)
     return asked.dataset(asked.split(queries, dev=DEV_QUESTIONS), passages=corpus, notes=notes)
 
@@ -88,8 +92,8 @@ def _plain(*texts: str) -> str:
     return "\0".join("".join(text.split()) for text in texts)
 
 
-def _query(n: int, question: Record, index: _Index, unknown: list[str]) -> Query:
-    id = next((question.text(field) for field in ("id", "_id") if field in question), str(n))
+def _query(n: int, question: Record, index: _Index, unknown: list[str], seen: set[str]) -> Query:
+    id = next((question.new(field, seen) for field in ("id", "_id") if field in question), str(n))
     gold: dict[str, int] = {}
     if "gold_idx" in question:
         gold = {str(place): 1 for place in _places(question, index.size)}
@@ -126,11 +130,11 @@ def chains(steps: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
         ahead.setdefault(one, []).append(other)
     reached = {other for others in ahead.values() for other in others}
     starts = [one for one in ahead if one not in reached] or list(ahead)[:1]  # a ring is entered anywhere
-    return tuple(path for start in starts for path in _onward((start,), ahead))
+    return tuple(itertools.islice((path for start in starts for path in _onward((start,), ahead)), MOST_CHAINS))
 
 
 def _onward(path: tuple[str, ...], ahead: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, ...]]:
-    following = [each for each in ahead.get(path[-1], ()) if each not in path]
+    following = [each for each in ahead.get(path[-1], ()) if each not in path] if len(path) < LONGEST_CHAIN else []
     if not following:
         yield path
     for each in following:
@@ -147,12 +151,21 @@ def _places(question: Record, size: int) -> tuple[int, ...]:
 def _supporting(question: Record) -> Iterator[tuple[str, str]]:
     """Yield title and text of the supporting paragraphs in any of the published layouts."""
     if "supporting_facts" in question:  # HotpotQA, 2WikiMultiHopQA: [title, [sentences]] and [title, sentence number]
-        titles = {fact[0] for fact in question.values("supporting_facts") if isinstance(fact, list) and fact}
+        titles = set(_titles(question))
         yield from ((title, " ".join(sentences)) for title, sentences in _context(question) if title in titles)
         return
     for paragraph in question.records("paragraphs" if "paragraphs" in question else "contexts"):  # MuSiQue, PopQA
         if paragraph.value.get("is_supporting"):
             yield paragraph.text("title"), paragraph.text("text" if "text" in paragraph else "paragraph_text")
+
+
+def _titles(question: Record) -> Iterator[str]:
+    for n, fact in enumerate(question.values("supporting_facts")):
+        match fact:
+            case [str(title), *_]:
+                yield title
+            case _:
+                raise question.place.wrong(f"supporting_facts[{n}]", fact, "does not begin with a title")
 
 
 def _context(question: Record) -> Iterator[tuple[str, list[str]]]:
@@ -161,4 +174,4 @@ def _context(question: Record) -> Iterator[tuple[str, list[str]]]:
             case [str(title), [*sentences]] if all(isinstance(sentence, str) for sentence in sentences):
                 yield title, sentences
             case _:
-                raise question.wrong(f"context[{n}]", "is not a title and a list of sentences")
+                raise question.place.wrong(f"context[{n}]", pair, "is not a title and a list of sentences")

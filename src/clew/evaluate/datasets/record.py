@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
 from clew.errors import InputError
 
 T = TypeVar("T")
+_HALF = re.compile("[\ud800-\udfff]")
+_NO_NAME = ("\\", ":", "\0")  # another system's separators, and what no path can hold
 KINDS = {str: "a text", int: "a whole number", bool: "true or false", list: "a list", dict: "an object"}
 
 
@@ -45,8 +49,24 @@ class Record:
         return self.value.get(field) is not None
 
     def text(self, field: str) -> str:
-        """Return a text."""
-        return self._a(str, field)
+        """Return a text that can be stored: half a pair of surrogates, which JSON can spell, becomes a replacement sign."""
+        return storable(self._a(str, field))
+
+    def new(self, field: str, seen: set[str]) -> str:
+        """Return a text that no earlier record had, and add it to `seen`: an id that comes twice would hide one of the two."""
+        text = self.text(field)
+        if text in seen:
+            raise self.wrong(field, "stands in an earlier record too")
+        seen.add(text)
+        return text
+
+    def below(self, field: str) -> str:
+        """Return a text that names something below a folder: not nothing, no root, no step up."""
+        text = self.text(field)
+        parts = PurePosixPath(text).parts
+        if not parts or parts[0] == "/" or ".." in parts or any(sign in text for sign in _NO_NAME):
+            raise self.wrong(field, "does not name something below a folder")
+        return text
 
     def number(self, field: str) -> int:
         """Return a whole number."""
@@ -87,8 +107,17 @@ class Record:
     def _each(self, kind: type[T], field: str) -> tuple[T, ...]:
         for n, value in enumerate(self.values(field)):
             if not _is(kind, value):
-                raise self.wrong(f"{field}[{n}]", f"is not {KINDS[kind]}")
+                raise self.place.wrong(f"{self.path}{field}[{n}]", value, f"is not {KINDS[kind]}")
         return self.values(field)
+
+
+def storable(text: str) -> str:
+    """Return a text that UTF-8 can hold, sign for sign, so that offsets hold.
+
+    >>> storable("half of a pair: " + chr(0xD83D)) == "half of a pair: " + chr(0xFFFD)
+    True
+    """
+    return text if text.isascii() else _HALF.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _is(kind: type, value: object) -> bool:

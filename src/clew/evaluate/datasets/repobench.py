@@ -10,7 +10,7 @@ from clew.evaluate.data import Dataset, Passage, Query
 from clew.evaluate.datasets.asked import Asked
 from clew.evaluate.datasets.card import EVERYTHING, Card
 from clew.evaluate.datasets.plain_pickle import NotPlainError, plain
-from clew.evaluate.datasets.record import Place, Record
+from clew.evaluate.datasets.record import Place, Record, storable
 
 CARD = Card(
     name="repobench-r",
@@ -86,5 +86,5 @@ def _question(id: str, record: Record, category: str, lines: int) -> tuple[Query
 def _snippet(record: Record, n: int, candidate: object) -> str:
     """Return a candidate's text: a plain text in version 1.0, an object with path and snippet since 1.1."""
     if isinstance(candidate, str):
-        return candidate
+        return storable(candidate)
     return Record.of(candidate, record.place, f"{record.path}context[{n}].").text("snippet")

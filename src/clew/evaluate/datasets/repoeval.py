@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from glob import escape
 from pathlib import Path
 
 from clew.errors import InputError
@@ -88,7 +89,8 @@ def _path(record: Record) -> tuple[str, ...]:
 
 def _repository(asked: Asked, repo: str, task: str) -> Path:
     level = "function_level" if task == "function" else "line_and_api_level"
-    return asked.folder.one(f"repositories/{level}/{repo} | repositories/{repo} | repositories/*/{repo}")
+    name = escape(repo)  # it is a name, whatever signs of a pattern it holds
+    return asked.folder.one(f"repositories/{level}/{name} | repositories/{name} | repositories/*/{name}")
 
 
 def _gaps(records: Sequence[Record], documents: dict[str, Document], window: int) -> tuple[list[Gap], list[str]]:

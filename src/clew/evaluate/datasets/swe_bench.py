@@ -40,6 +40,9 @@ def load(asked: Asked, *, sources: Path | str | None = None) -> Dataset:
     """
     root = Path(sources) if sources is not None else asked.folder.path / "sources"
     instances = asked.first([record for path in asked.folder.all(SPLITS[asked.part]) for record in asked.folder.records(path)])
+    asking: set[str] = set()
+    for record in instances:
+        record.new("instance_id", asking)
     documents: dict[str, Document] = {}
     for space, record in sorted({_space(record): record for record in instances}.items()):
         documents |= {document.id: document for document in trees.documents(_files(asked, root, record), space=space)}
@@ -54,8 +57,8 @@ def _space(record: Record) -> str:
 
 
 def _files(asked: Asked, root: Path, record: Record) -> Iterator[tuple[str, bytes]]:
-    repo = record.text("repo")
-    checkout = root / record.text("instance_id")
+    repo = record.below("repo")
+    checkout = root / record.below("instance_id")
     if checkout.is_dir():
         return trees.tree(asked.folder, checkout)
     for clone in (root / repo.replace("/", "__"), root / repo, root / repo.rsplit("/", 1)[-1]):

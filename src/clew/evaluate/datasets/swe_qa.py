@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 
 from clew.errors import InputError
@@ -39,7 +40,10 @@ def load(asked: Asked, *, sources: Path | str | None = None, paths: bool = False
     questions = [record for record in asked.folder.records(asked.folder.one(CARD.files[0])) if _wanted(asked, record)]
     root = Path(sources) if sources is not None else asked.folder.path / "sources"
     documents: list[Document] = []
-    for space in sorted({record.text("repo") for record in questions}):
+    asking: set[str] = set()
+    for record in questions:
+        record.new("id", asking)
+    for space in sorted({record.below("repo") for record in questions}):
         documents += trees.documents(trees.tree(asked.folder, _sources(root, space)), space=space)
     known = {(document.space, document.keys["file"]) for document in documents}
     absent: list[str] = []
@@ -62,7 +66,7 @@ def _sources(root: Path, repo: str) -> Path:
     """Return the one tree or archive of a project: `owner/name`, `owner__name`, `name` or `name-<version>`."""
     project = _project(repo)
     named = [root / repo, root / repo.replace("/", "__"), root / project]
-    versions = sorted(root.glob(f"{project}-*")) if root.is_dir() else []
+    versions = sorted(root.glob(f"{escape(project)}-*")) if root.is_dir() else []
     found = [path for path in named if path.is_dir()] or [path for path in versions if _is_version(path, project)]
     if not found:
         way_out = "clew eval fetch swe-qa FOLDER (in Python: fetch_sources) brings them; then give --option sources=FOLDER."

@@ -35,7 +35,14 @@ def _unpacked(root: Path) -> Iterator[tuple[str, bytes]]:
     for path in root.rglob("*.*"):
         inside = path.relative_to(root)
         if path.is_file() and not path.is_symlink() and not any(part.startswith(".") for part in inside.parts):
-            yield inside.as_posix(), path.read_bytes()
+            yield inside.as_posix(), _content(path)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError("sources", str(path), f"cannot be read: {error.strerror}", "Make it readable, or take it away.") from error
 
 
 def _packed(archive: Path) -> Iterator[tuple[str, bytes]]:

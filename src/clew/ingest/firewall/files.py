@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from clew.ingest.firewall.screening import ALLOW, REFUSE, WAY_OUT, screened
+from clew.ingest.firewall.screening import ALLOW, REFUSE, WAY_OUT, Screen
 from clew.ingest.firewall.secrets import Secret, masked, rules_of, secrets_in
 from clew.ingest.firewall.trust import ARCHIVE, trust_of
 from clew.ingest.readers import Document, UnreadableError
@@ -22,22 +22,35 @@ def documents_screened(documents: Sequence[Document], path: str, settings: Firew
         return list(documents), ()
     if rules := rules_of(secrets_in(path)):
         raise UnreadableError(f"its name holds a secret ({sentence_list(rules)})", f"Rename it. {WAY_OUT}")
-    found = [secrets_in(document.text, cards=settings.cards) for document in documents]
+    screen = Screen(cards=settings.cards)
+    _learn(screen, documents)
+    if not screen.rules:  # as in nearly all
+        return list(documents), ()
+    found = [secrets_in(document.text, cards=settings.cards, known=screen.known) for document in documents]
     if settings.secrets == REFUSE and any(found):
         raise UnreadableError(f"it holds secrets: {_places(documents, found)}", WAY_OUT)
-    return [_covered(document, each, settings) for document, each in zip(documents, found, strict=True)], _note(found)
+    return [_covered(document, each, screen) for document, each in zip(documents, found, strict=True)], (_note(found, screen),)
 
 
-def _covered(document: Document, found: tuple[Secret, ...], settings: FirewallSettings) -> Document:
+def _learn(screen: Screen, documents: Sequence[Document]) -> None:
+    """Let the screen see all of a file first: what one line gives away may stand in a title, or in another message, by itself."""
+    try:
+        for document in documents:
+            screen.seen({"text": document.text, "title": document.title, "metadata": dict(document.metadata)}, "")
+    except RecursionError:
+        raise UnreadableError("what it says of itself is nested too deeply to be read", "Use a flat mapping.") from None
+
+
+def _covered(document: Document, found: tuple[Secret, ...], screen: Screen) -> Document:
     """Return a document as it is kept; what was read out of its text before, such as its title, has no offsets to keep."""
-    beside, _ = screened({"title": document.title, "metadata": dict(document.metadata)}, settings)
+    beside = screen.seen({"title": document.title, "metadata": dict(document.metadata)}, "")
     return replace(document, text=masked(document.text, found) if found else document.text, **beside)
 
 
-def _note(found: Sequence[Sequence[Secret]]) -> tuple[str, ...]:
+def _note(found: Sequence[Sequence[Secret]], screen: Screen) -> str:
     counts = Counter(each.rule for secrets in found for each in secrets)
-    named = sentence_list([f"{count} × {rule}" for rule, count in sorted(counts.items())])
-    return (f"Secrets were covered and not kept: {named}. {WAY_OUT}",) if counts else ()
+    named = sentence_list([f"{count} × {rule}" for rule, count in sorted(counts.items())] or list(screen.rules))
+    return f"Secrets were covered and not kept: {named}. {WAY_OUT}"
 
 
 def _places(documents: Sequence[Document], found: Sequence[Sequence[Secret]]) -> str:

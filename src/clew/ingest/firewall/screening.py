@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from clew.errors import InputError
 from clew.ingest.fields import MAX_NAME_CHARACTERS
 from clew.ingest.firewall.secrets.assigned import assigned, names_secret
-from clew.ingest.firewall.secrets.finding import redacted, rules_of, secrets_in, values
+from clew.ingest.firewall.secrets.finding import MOST_REPEATED, redacted, rules_of, secrets_in, values
 from clew.ingest.firewall.secrets.rule import Secret
 from clew.settings import FirewallSettings
 from clew.words import sentence_list
@@ -23,7 +24,7 @@ def screened(fields: Mapping[str, Any], settings: FirewallSettings) -> tuple[Map
     """Return what a caller gave with every secret taken out, and by which rules; as it is where secrets are allowed."""
     if settings.secrets == ALLOW:
         return fields, ()
-    screen = _Screen(cards=settings.cards)
+    screen = Screen(cards=settings.cards)
     try:
         if not secrets_in("\n".join(_lines(fields)), cards=settings.cards):  # as in nearly all: one look for all fields together
             return fields, ()
@@ -36,6 +37,14 @@ def screened(fields: Mapping[str, Any], settings: FirewallSettings) -> tuple[Map
         raise InputError("metadata", "…", "is not JSON: it is nested too deeply to be read", "Use a flat mapping.") from None
 
 
+def refuse_secrets(options: Mapping[str, Any], settings: FirewallSettings) -> None:
+    """Raise if an option that goes onto every node of an import holds a secret: no outcome of a single node could tell of it."""
+    for name, value in options.items():
+        seen, rules = screened({name: value}, settings)
+        if rules:
+            raise InputError(name, seen[name], f"holds a secret ({sentence_list(rules)})", f"Leave it out. {WAY_OUT}")
+
+
 def scrubbed(value: Any) -> Any:
     """Return any value as it may be shown to others, without secrets: for errors, which repeat what they refuse.
 
@@ -43,7 +52,7 @@ def scrubbed(value: Any) -> Any:
     {'text': 5, 'note': ['password=[secret:password]']}
     """
     try:
-        return _Screen(cards=True).seen(value, "value")
+        return Screen(cards=True).seen(value, "value")
     except RecursionError:
         return "…"
 
@@ -70,12 +79,12 @@ def _lines(value: Any, name: str = "") -> Iterator[str]:
             yield from _lines(each, name)
 
 
-class _Screen:
+class Screen:
     """Takes secrets out of values of any shape, and remembers them."""
 
     def __init__(self, *, cards: bool) -> None:
         self._cards = cards
-        self._known: dict[str, str] = {}
+        self.known: dict[str, str] = {}
         self.rules: dict[str, None] = {}
 
     def seen(self, value: Any, name: str) -> Any:
@@ -87,8 +96,9 @@ class _Screen:
         return type(value)(self.seen(each, name) for each in value) if type(value) in _PLAIN else value
 
     def _text(self, text: str, name: str) -> str:
-        found = secrets_in(text, cards=self._cards, known=self._known) or _named_secret(name, text)
-        self._known = {**values(text, found), **self._known}  # what was found first names it
+        found = secrets_in(text, cards=self._cards, known=self.known) or _named_secret(name, text)
+        if found:  # what was found first names it; no more than are looked for, or a file of many messages costs the square of them
+            self.known = dict(islice({**values(text, found), **self.known}.items(), MOST_REPEATED))
         self.rules.update(dict.fromkeys(rules_of(found)))
         return redacted(text, found) if found else text
 

@@ -29,6 +29,7 @@ def _copy(connection: sqlite3.Connection, partial: Path) -> None:
     try:
         partial.unlink(missing_ok=True)
         with closing(sqlite3.connect(partial)) as copy:
+            copy.execute("PRAGMA journal_mode = OFF").fetchall()  # nothing to go back to, and no second file to leave behind
             connection.backup(copy, pages=ALL_PAGES)
         _sync(partial)
     except BaseException:

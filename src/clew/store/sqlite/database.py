@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from clew.errors import ClewError, CorruptStoreError, NotAStoreError, ReadOnlyError, StoreBusyError, StoreError, StoreFullError
 from clew.forking import around_fork
-from clew.store.sqlite.schema import MIGRATIONS, check, migrate, refuse_foreign
+from clew.store.sqlite.schema import MIGRATIONS, check, lend_tables, migrate, refuse_foreign
 
 PAGE_CACHE_KIB = 64 * 1024
 IMPATIENT_MILLISECONDS = 100
@@ -61,6 +61,14 @@ class Translating:
             raise self._database.translation(error) from error
 
 
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - before every write; a Path's own takes twice as long
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 class Lent:
     """A thread's connection, and how many of its callers use it now."""
 
@@ -97,12 +105,21 @@ class Database:
         self.backup_made: Path | None = None
         try:
             with self.writing:
+                self._place, self._identity = path.resolve(), None
                 self._prepare()  # not `translated`, which would open the file before it is known to be a store
         except BaseException as error:
             self.close()
             if isinstance(error, sqlite3.Error):
                 raise self.translation(error) from error
             raise
+        self._identity = _identity(self._place)
+
+    def check_place(self) -> None:
+        """Raise if the file is no longer where it was opened: SQLite would go on with one that has no name, and lose what is written."""
+        if _identity(self._place) != self._identity:
+            raise StoreError(
+                f"{self.path} was moved, deleted or replaced while it was open. Put it back, or open the store again.", path=str(self.path)
+            )
 
     def _before_fork(self) -> None:
         """Close what can be closed, once the other threads are done, and lend nothing until the process has forked.
@@ -188,12 +205,12 @@ class Database:
         """How the file may be opened. Reading a WAL file takes two side files; where they cannot be made, nobody writes either."""
         if not self.read_only:
             return "mode=rwc"
-        frozen = not os.access(self.path.parent, os.W_OK) and not Path(f"{self.path}-wal").exists()
+        frozen = not os.access(self._place.parent, os.W_OK) and not Path(f"{self._place}-wal").exists()
         return "mode=ro&immutable=1" if frozen else "mode=ro"
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            f"file:{quote(os.fsencode(self.path))}?{self._mode}",
+            f"file:{quote(os.fsencode(self._place))}?{self._mode}",
             uri=True,
             timeout=self._busy_timeout_seconds,
             isolation_level=None,  # transactions are begun by hand, always IMMEDIATE
@@ -218,7 +235,10 @@ class Database:
         connection.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA temp_store = MEMORY")
-        if not self.read_only:
+        if self.read_only:
+            if check(connection, self.path, known=len(MIGRATIONS)) < len(MIGRATIONS):
+                lend_tables(connection)
+        else:
             # Checked before the journal mode is touched: a foreign file must stay as it was.
             check(connection, self.path, known=len(MIGRATIONS))
             connection.execute("PRAGMA journal_mode = WAL")
@@ -244,6 +264,7 @@ class Database:
                 f"{self.path} cannot be written. Check the permissions of the file and its folder, or copy it elsewhere.",
                 path=str(self.path),
             )
+        self.check_place()
         return self.connection
 
     def translated(self) -> Translating:
@@ -269,7 +290,7 @@ class Database:
                 f"{path} is not a Clew store. Name another file with --store or CLEW_STORE; this one was left as it is.", path=path
             )
         if name.startswith("SQLITE_CORRUPT"):
-            return CorruptStoreError(f"{path} is damaged ({error}). Run: clew verify, then load your last backup.", path=path)
+            return CorruptStoreError(f"{path} is damaged ({error}). Put your last backup in its place.", path=path)
         return StoreError(f"{path}: {error}. Run: clew verify", path=path, sqlite=name)
 
     @contextmanager

@@ -17,7 +17,7 @@ from itertools import count
 from pathlib import Path
 from urllib.parse import quote
 
-from clew.errors import NewerSchemaError, NotAStoreError
+from clew.errors import CorruptStoreError, NewerSchemaError, NotAStoreError
 from clew.store.bm25 import CONTEXT_WEIGHT, TEXT_WEIGHT, TITLE_WEIGHT
 from clew.store.sqlite.backup import copy_to
 from clew.store.sqlite.names import NAMES
@@ -216,6 +216,8 @@ CREATE TRIGGER words_changed AFTER UPDATE OF title, text, context, kind ON node 
 END;
 """
 
+RECORDS = "CREATE TABLE record (kind TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID;"
+
 
 def _create(connection: sqlite3.Connection) -> None:
     """Version 1: everything but names."""
@@ -234,9 +236,7 @@ def _name(connection: sqlite3.Connection) -> None:
 
 def _keep(connection: sqlite3.Connection) -> None:
     """Version 3: the records of surfaces, which are no memories: tokens and jobs."""
-    connection.execute(
-        "CREATE TABLE record (kind TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID"
-    )
+    connection.execute(RECORDS)
 
 
 def _leave_fts5(connection: sqlite3.Connection) -> None:
@@ -320,6 +320,8 @@ def migrate(connection: sqlite3.Connection, path: Path, *, migrations: tuple[Mig
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = check(connection, path, known=len(migrations))  # another process may have been first
+        if 0 < version < len(migrations):
+            _check_tables(connection, path, migrations[:version])
         backup = _backup(path, version) if 0 < version < len(migrations) else None
         for step in migrations[version:]:
             step(connection)
@@ -331,6 +333,39 @@ def migrate(connection: sqlite3.Connection, path: Path, *, migrations: tuple[Mig
             connection.execute("ROLLBACK")
         raise
     return backup
+
+
+def _check_tables(connection: sqlite3.Connection, path: Path, made_by: tuple[Migration, ...]) -> None:
+    """Raise if the file lacks what its version has: steps onto other tables would leave a file that no Clew reads.
+
+    Before its first release Clew wrote version 1 in several forms, and a damaged file may lack a table too.
+    """
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
+        for step in made_by:
+            step(model)
+        lacking = sorted(_columns(model) - _columns(connection))
+    if lacking:
+        raise CorruptStoreError(
+            f"{path} says schema {len(made_by)} but lacks {', '.join(lacking[:3])}. It was left as it is. "
+            "Export it with the Clew that wrote it (clew export), then: clew load; or load your last backup.",
+            path=str(path),
+            schema=len(made_by),
+        )
+
+
+def _columns(connection: sqlite3.Connection) -> set[str]:
+    """Return every column that Clew's statements may name; FTS5's own tables are FTS5's."""
+    query = "SELECT m.name || '.' || c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'"
+    return {column for (column,) in connection.execute(f"{query} AND m.name NOT LIKE 'word!_index%' ESCAPE '!' AND m.name <> 'vocabulary'")}
+
+
+def lend_tables(connection: sqlite3.Connection) -> None:
+    """Give a file that cannot be brought to the newest version the tables it has not got, empty, for this connection alone."""
+    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    for statement in statements(NAMES + RECORDS):
+        what, kind, name = statement.split()[:3]
+        if kind == "TABLE" and name not in there:
+            connection.execute(statement.replace(f"{what} {kind}", f"{what} TEMP {kind}", 1))
 
 
 def _backup(path: Path, version: int) -> Path:

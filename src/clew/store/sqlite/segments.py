@@ -57,7 +57,10 @@ def changed(connection: sqlite3.Connection, seq: int, newest: int) -> dict[int, 
 def state(connection: sqlite3.Connection) -> dict[str, Any]:
     """Return what is noted about the segments: format, seq, newest, segments (how many), due, floor (in the log alone)."""
     rows = connection.execute("SELECT substr(key, 9), value FROM meta WHERE key >= 'posting_' AND key < 'posting`'")
-    return dict(rows.fetchall())
+    found = dict(rows.fetchall())
+    if not all(isinstance(found.get(name), int) for name in ("seq", "newest", "segments")):
+        found.pop("format", None)  # without their place in the log segments tell nothing: the texts are read
+    return found
 
 
 def note(connection: sqlite3.Connection, **values: Any) -> None:

@@ -389,7 +389,8 @@ class SqliteStore:
     # --- models and vectors ---
 
     def model(self) -> ModelInfo | None:
-        """Return the model whose vectors are searched; None before the first."""
+        """Return the model whose vectors are searched; None before the first. Asked by every recall: a file that is gone is told here."""
+        self._database.check_place()
         with self._reading() as connection:
             row = connection.execute(
                 "SELECT m.name, m.dimension FROM meta JOIN model m ON m.mid = meta.value WHERE meta.key = 'model'"

@@ -71,7 +71,8 @@ class Meter:
             self._bar = self._task = Meter._drawing = None
         seconds = monotonic() - self._began
         if self._what and seconds >= LONG_SECONDS:
-            click.echo(clean(f"{self._what}: {self._amount()} in {seconds:.1f} s"), err=True)
+            amount = self._amount()
+            click.echo(clean(f"{self._what}: {f'{amount} in ' if amount else ''}{seconds:.1f} s"), err=True)
         self._what, self._done = "", 0
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -79,6 +80,8 @@ class Meter:
         self.finish()
 
     def _amount(self) -> str:
+        if self._unit == "bytes" and not self._done:  # whoever fetches it told no size: a sum of 0 B would be wrong
+            return ""
         if self._unit == "items":  # what they are is said before the number
             return f"{self._done:,}"
         return size(self._done) if self._unit == "bytes" else counted(self._done, "memory")

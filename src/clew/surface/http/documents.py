@@ -217,7 +217,7 @@ class Progress(Document):
 
 
 class Job(Document):
-    """An import; `report` is there when it is done, `error` when it failed."""
+    """An import; `report` is there when it is done and was asked for by its id, `error` when it failed."""
 
     id: str
     space: str

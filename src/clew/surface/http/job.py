@@ -12,6 +12,7 @@ from clew.times import iso, parse_time
 
 KIND = "job"  # under which the store keeps them
 DATA_KIND = "job-data:"  # followed by the job's id: what was sent is read when its turn comes, not with every look at the list
+REPORT_KIND = "job-report:"  # likewise: what became of thousands of files is read by whoever asks for this job
 LEASE_SECONDS = 30.0  # a job whose server has not been heard of for so long is taken over
 
 

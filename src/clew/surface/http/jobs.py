@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
+from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from clew.engine.access import Grant, Right, known_to
 from clew.engine.guarded import Guarded
-from clew.errors import NotFoundError
+from clew.errors import InputError, NotFoundError
 from clew.ids import new_id
-from clew.surface.http.job import DATA_KIND, FINISHED, KIND, Job, State, at, job_of
+from clew.ingest.fields import MAX_SOURCE_CHARACTERS, line
+from clew.surface import payload
+from clew.surface.http.job import DATA_KIND, FINISHED, KIND, REPORT_KIND, Job, State, at, job_of
 from clew.surface.http.problems import CrowdedError
 
 if TYPE_CHECKING:
@@ -39,7 +42,8 @@ class Jobs:
 
     def offer_data(self, face: Guarded, data: bytes, name: str | None, options: Mapping[str, Any]) -> Job:
         """Keep what was sent until it is imported."""
-        return self._offered(Job(**self._new(face, options), source=name or ""), data)
+        source = line("name", name, limit=MAX_SOURCE_CHARACTERS) if name else ""
+        return self._offered(Job(**self._new(face, options), source=source), data)
 
     def _new(self, face: Guarded, options: Mapping[str, Any]) -> dict[str, Any]:
         from clew.engine.importing import options as checked  # noqa: PLC0415 - readers and chunkers, which only imports need
@@ -51,6 +55,7 @@ class Jobs:
         return {"id": new_id(now), "space": space, "created": at(now), "by": face.grant.name, "options": given}
 
     def _offered(self, job: Job, data: bytes | None) -> Job:
+        _check_whole(job)
         with self._store.transaction():
             waiting = self.unfinished()
             if waiting >= self.settings.waiting_jobs:
@@ -66,10 +71,11 @@ class Jobs:
         found = next((job for job in self.list(grant) if job.id == id), None)
         if found is None:
             raise NotFoundError(f"No job {id}.", id=id)
-        return found
+        report = self._store.kept(REPORT_KIND + id).get(id)
+        return found if report is None else replace(found, report=report)
 
     def list(self, grant: Grant) -> tuple[Job, ...]:
-        """Return the jobs of the spaces that the caller knows of, newest first."""
+        """Return the jobs of the spaces that the caller knows of, newest first; their reports are told one by one."""
         return tuple(self._fresh(job) for job in reversed(self.all()) if known_to(grant, job.space))
 
     def _fresh(self, job: Job) -> Job:
@@ -93,10 +99,22 @@ class Jobs:
         return base64.b64decode(self._store.kept(DATA_KIND + job.id)[job.id]["base64"])
 
     def finish(self, job: Job) -> None:
-        """Write down how a job ended, and let go of what was sent with it and of the oldest that are over."""
+        """Write down how a job ended, and let go of what was sent with it and of the oldest of its space that are over."""
         with self._store.transaction():
-            self.keep(job)
+            self.keep(replace(job, options={}, report=None))  # what was to be kept beside the texts is with them now
+            if job.report is not None:
+                self._store.keep(REPORT_KIND + job.id, job.id, dict(job.report))
             self._store.drop(DATA_KIND + job.id, job.id)
-            over = [each.id for each in self.all() if each.state in FINISHED]
+            # Of its space: by what is gone of one's own nobody should learn how much others import.
+            over = [each.id for each in self.all() if each.state in FINISHED and each.space == job.space]
             for id in over[: -self.settings.kept_jobs]:
                 self._store.drop(KIND, id)
+                self._store.drop(REPORT_KIND + id, id)
+
+
+def _check_whole(job: Job) -> None:
+    """Refuse what no store can keep, before anything is promised."""
+    try:
+        payload.dumps(job.kept()).encode()
+    except UnicodeEncodeError as error:
+        raise InputError("import", job.source, "holds half a character", "Send names, tags and patterns as whole text.") from error

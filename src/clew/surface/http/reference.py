@@ -37,6 +37,7 @@ curl -s localhost:7411/v1/recall -H 'content-type: application/json' -d '{"query
 
 | limit | setting | refused with |
 |---|---|---|
+| time until the head of a request is there | `serve.receive_seconds` | the connection ends |
 | size of a body, counted as it arrives | `serve.max_request_mb` | 413 |
 | time to arrive | `serve.receive_seconds` | 408 |
 | time to answer | `serve.answer_seconds` | 504; a write may still be done: repeat it under the same `idempotency_key` |

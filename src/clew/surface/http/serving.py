@@ -18,6 +18,7 @@ from clew.engine.tokens import Tokens
 from clew.errors import InputError, RefusedError
 from clew.surface.http.arriving import Arriving
 from clew.surface.http.door import loopback
+from clew.surface.http.patience import patience
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -76,6 +77,7 @@ def serve(clew: Clew, settings: ServeSettings, *, announce: Callable[[str], None
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         config = uvicorn.Config(
             arriving,
+            http=patience(settings.receive_seconds),
             log_config=None,
             access_log=False,  # ours has no paths and no questions
             server_header=False,

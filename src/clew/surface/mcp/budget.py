@@ -25,6 +25,8 @@ class Cut(NamedTuple):
 
 # Tried in turn where the whole does not fit; ids, times and hashes have no more than 32 characters and stay whole.
 CUTS = (Cut(1000, 20), Cut(240, 5), Cut(60, 2), Cut(32, 1))
+DEEPEST = 6  # levels of lists and mappings that are told of what is cut
+LONGEST_NUMBER = 10**20  # a longer one is cut as the text that it is
 ESSENTIAL = ("id", "rank", "score", "trust", "flags", "entry", "kind", "at", "space", "text")  # what is left of an item at last
 
 
@@ -122,13 +124,17 @@ def _limit(value: Any, cut: Cut) -> int:
     return cut.characters if isinstance(value, str) else cut.entries
 
 
-def _shortened(value: Any, cut: Cut) -> Any:
+def _shortened(value: Any, cut: Cut, levels: int = DEEPEST) -> Any:
+    if isinstance(value, int) and abs(value) > LONGEST_NUMBER:
+        value = str(value)
     if isinstance(value, str):
         return value if len(value) <= cut.characters else value[: cut.characters] + "…"
+    if isinstance(value, list | dict) and value and not levels:
+        return "…"
     if isinstance(value, list):
-        return [_shortened(each, cut) for each in value[: cut.entries]]
+        return [_shortened(each, cut, levels - 1) for each in value[: cut.entries]]
     if isinstance(value, dict):
-        return {_shortened(str(name), cut): _shortened(each, cut) for name, each in list(value.items())[: cut.entries]}
+        return {_shortened(str(name), cut): _shortened(each, cut, levels - 1) for name, each in list(value.items())[: cut.entries]}
     return value
 
 

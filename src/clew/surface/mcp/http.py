@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.types import INVALID_REQUEST
 
 from clew.errors import ClewError
 from clew.surface import payload
@@ -56,13 +57,27 @@ class Entrance:
         self._authorise = authorise
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request with the grant of its sender."""
+        """Pass on a request with the grant of its sender.
+
+        A stream for what the server has to say unasked is declined, as the protocol allows: there is nothing, and each would hold a
+        connection for as long as its client runs.
+        """
+        if scope["method"] == "GET":
+            await _declined(send)
+            return
         try:
             scope[GRANT] = await anyio.to_thread.run_sync(self._authorise, scope)
         except ClewError as error:
             await _refused(error, send)
             return
         await self._app(scope, receive, send)
+
+
+async def _declined(send: Send) -> None:
+    error = {"code": INVALID_REQUEST, "message": "Method Not Allowed: nothing is sent unasked. Send requests with POST."}
+    headers = [(b"content-type", b"application/json"), (b"allow", b"POST")]
+    await send({"type": "http.response.start", "status": 405, "headers": headers})
+    await send({"type": "http.response.body", "body": json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()})
 
 
 async def _refused(error: ClewError, send: Send) -> None:

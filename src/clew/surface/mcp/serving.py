@@ -12,6 +12,7 @@ import anyio.to_thread
 from mcp.server.stdio import stdio_server
 
 from clew.surface.mcp.greeting import Greeting, read, unsaid
+from clew.surface.mcp.objecting import objection
 from clew.surface.mcp.server import make_server
 from clew.surface.mcp.stdio import Once, Wire, lines
 
@@ -59,14 +60,22 @@ class Incoming:
 
     def __init__(self, wire: Wire, greeting: Greeting, pending: Pending) -> None:
         self._lines: Iterator[str] = lines(wire, greeting)
+        self._outgoing = wire.outgoing
         self._pending = pending
 
     async def __aiter__(self) -> AsyncIterator[str]:
         """Yield a line at a time until the client leaves."""
         while (line := await anyio.to_thread.run_sync(next, self._lines, None)) is not None:
+            if (answer := objection(line)) is not None:
+                await anyio.to_thread.run_sync(self._say, answer)
+                continue
             self._pending.asked(line)
             yield line
         await self._pending.over()
+
+    def _say(self, answer: str) -> None:
+        self._outgoing.write(answer)
+        self._outgoing.flush()
 
 
 class Outgoing:

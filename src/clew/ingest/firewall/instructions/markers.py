@@ -18,7 +18,8 @@ ROLE = marker(
     r"^[\s>*#\[(-]{0,6}(?:new |updated )?(?:system|system prompt|system message|system instructions?)[\])]?\s{0,2}:?[\])*]{0,3}\s{0,3}"
     rf"(?<=[:\])*\s])(?<!\w\s){_ORDER}",
     rf"<(?:system|system_prompt|system-prompt|instructions?)>\s{{0,3}}{_ORDER}",
-    r"</(?:context|document|documents|user|data|memory|untrusted|result|search_results)>\s{0,3}<(?:system|instructions?|assistant)>",
+    r"</(?:context|document|documents|user|data|memory|untrusted|result|search_results)>\s{0,3}"
+    r"(?:<(?:system|instructions?|assistant)>|(?:system|assistant)\s?:)",
     r"^\W{0,6}(?:begin|start of|end of)(?: the| new| of)?(?: the| new)? system (?:prompt|message|instructions?)\b",
 )
 CALL = marker(

@@ -13,7 +13,7 @@ from clew.ingest.firewall.secrets.shapes import CARD, SHAPES, private_keys
 
 _SHORTEST = 8  # characters of a name and a value together: a shorter text holds no secret that could be told
 _REPEATED = 6  # characters of a value that is taken out wherever else it stands: a shorter one may be a word
-_MOST_REPEATED = 64  # different values that are looked for again: bounds the work on hostile text
+MOST_REPEATED = 64  # different values that are looked for again: bounds the work on hostile text
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 _ANCHORED = tuple((anchor, rule) for rule in (*SERVICES, *SHAPES) for anchor in rule.anchors)
@@ -34,7 +34,7 @@ def secrets_in(text: str, *, cards: bool = False, known: Mapping[str, str] = NOT
         return ()
     found = [*private_keys(text), *(each for rule in _tried(text) for each in rule(text)), *assigned(text)]
     found += CARD(text) if cards else ()
-    return _apart([*found, *repeats(text, {**known, **values(text, found)})]) if found or known else ()
+    return _apart([*found, *repeats(text, {**values(text, found), **known})]) if found or known else ()
 
 
 def values(text: str, found: Iterable[Secret]) -> dict[str, str]:
@@ -48,7 +48,7 @@ def repeats(text: str, known: Mapping[str, str]) -> Iterator[Secret]:
     >>> list(repeats("tr0ub4dor, I said: tr0ub4dor", {"tr0ub4dor": "password"}))
     [Secret(rule='password', start=0, end=9), Secret(rule='password', start=19, end=28)]
     """
-    for value, rule in islice(known.items(), _MOST_REPEATED):
+    for value, rule in islice(known.items(), MOST_REPEATED):
         at = text.find(value)
         while at >= 0:
             yield Secret(rule, at, at + len(value))

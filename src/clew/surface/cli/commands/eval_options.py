@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -99,7 +100,7 @@ def _pair(option: str, text: str) -> tuple[str, str]:
 def _value(text: str) -> Any:
     """Read true, false and whole numbers; everything else is text."""
     known = {"true": True, "false": False, "on": True, "off": False}
-    return known.get(text.casefold(), int(text) if text.lstrip("-").isdigit() else text)
+    return known.get(text.casefold(), int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else text)
 
 
 @contextmanager

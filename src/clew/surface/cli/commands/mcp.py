@@ -44,7 +44,7 @@ def _serve(session: Session, *, space: str | None, read_only: bool) -> None:
     if find_spec("mcp") is None:
         from clew.errors import InputError  # noqa: PLC0415
 
-        raise InputError("mcp", None, "is not installed", "Install it with: pip install 'clew[mcp]'")
+        raise InputError("extra", "mcp", "is not installed", "Install it with: pip install 'clew[mcp]'")
     from clew.surface.mcp.stdio import Once, serve  # noqa: PLC0415
 
     serve(Once(lambda: _opened(session), lambda clew: _narrowed(_grant(clew), space=space, read_only=read_only)))

@@ -13,9 +13,14 @@ from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import clean
 
 if TYPE_CHECKING:
-    from clew.settings import Settings
+    from clew.settings import ServeSettings, Settings
 
 EXTRA = "pip install 'clew[serve]'"
+EVERYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared with, not bound to
+UNREACHABLE = (
+    "It listens everywhere, but answers only those who call it localhost or 127.0.0.1; others get 421. "
+    "Name what they call it in serve.allowed_hosts, such as CLEW_SERVE__ALLOWED_HOSTS='[localhost, notes.example.org]'."
+)
 
 
 @click.command("serve")
@@ -33,7 +38,7 @@ def serve_command(session: Session, *, host: str | None, port: int | None) -> No
       curl -s localhost:7411/v1/recall -H 'content-type: application/json' -d '{"query": "which port does staging use"}'
     """  # noqa: D301 - click's own mark for a paragraph that keeps its lines
     if missing := next((name for name in ("fastapi", "uvicorn") if find_spec(name) is None), None):
-        raise InputError("serve", missing, "is not installed", f"Install it with: {EXTRA}")
+        raise InputError("extra", "serve", f"is not installed: there is no {missing}", f"Install it with: {EXTRA}")
     from clew.surface.http.serving import serve  # noqa: PLC0415 - uvicorn, which only this needs
 
     chosen: dict[str, Any] = {"serve.host": host, "serve.port": port}
@@ -43,9 +48,25 @@ def serve_command(session: Session, *, host: str | None, port: int | None) -> No
         def announce(url: str) -> None:
             session.answer({"url": url, "store": store}, lambda: click.echo(clean(f"Serving {store} on {url}. Stop with Ctrl+C.")))
             sys.stdout.flush()  # whoever started it waits for this line
+            if unreachable(clew.settings.serve):
+                session.note(UNREACHABLE)
 
         _log(clew.settings)
         serve(clew, clew.settings.serve, announce=announce)
+
+
+def unreachable(settings: ServeSettings) -> bool:
+    """Tell whether it listens everywhere while every name that it goes by means this machine.
+
+    >>> from clew.settings import ServeSettings
+    >>> unreachable(ServeSettings(host="0.0.0.0")), unreachable(ServeSettings(host="0.0.0.0", allowed_hosts=("*",)))
+    (True, False)
+    >>> unreachable(ServeSettings()), unreachable(ServeSettings(host="192.0.2.7"))  # by its own address it may be called
+    (False, False)
+    """
+    from clew.surface.http.door import loopback  # noqa: PLC0415 - only a server asks
+
+    return settings.host in EVERYWHERE and all(loopback(name.strip("[]")) for name in settings.allowed_hosts)
 
 
 def _log(settings: Settings) -> None:

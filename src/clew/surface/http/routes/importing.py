@@ -48,7 +48,7 @@ def _decoded(body: bodies.Import) -> bytes:
 
 @routes.get("/jobs", **described({200: ("Jobs", "The imports.")}))
 async def jobs(caller: Known) -> Response:
-    """List the imports of the caller's spaces, newest first."""
+    """List the imports of the caller's spaces, newest first; what became of each file is told by `/v1/jobs/{id}`."""
     return await caller.answered(lambda clew: {"jobs": [job.shown() for job in _jobs(caller, clew)]})
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from clew.engine.access import Right
 from clew.engine.guarded import Guarded
 from clew.errors import ClewError, ForbiddenError, InputError, NotFoundError, RefusedError
 from clew.surface import payload
@@ -48,7 +50,15 @@ def _offered(clew: Guarded, offers: Sequence[Mapping[str, Any]]) -> Iterator[dic
     except ForbiddenError:  # the caller's fault, not a memory's: nothing is written
         raise
     except (InputError, RefusedError):
+        _check_spaces(clew, offers)
         yield from (_alone(clew, offer) for offer in offers)
+
+
+def _check_spaces(clew: Guarded, offers: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse all where one is for a space that the caller may not write, also behind one that cannot be taken."""
+    for offer in offers:
+        with suppress(InputError):  # it is told in its place
+            clew.space(offer.get("space"), Right.WRITE)
 
 
 def _alone(clew: Guarded, offer: Mapping[str, Any]) -> dict[str, Any]:
