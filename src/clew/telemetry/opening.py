@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
 
 NAME = "clew"
 EXTRA = "Install it with: pip install 'clew[telemetry]'"
-SEND_SECONDS = 2.0  # then a collector that does not answer is given up: closing waits for it, and with it every command
+SEND_SECONDS = 2.0  # then a collector that does not answer is given up
+CLOSE_SECONDS = 3.0  # how long closing waits, and with it every command: the SDK tries again what was not sent
 
 
 def open_telemetry(settings: TelemetrySettings) -> Telemetry | None:
@@ -57,7 +60,7 @@ def _own(settings: TelemetrySettings) -> Telemetry:
     tracing.add_span_processor(BatchSpanProcessor(spans, schedule_delay_millis=settings.export_seconds * 1e3))
     metering = MeterProvider([PeriodicExportingMetricReader(metrics, export_interval_millis=settings.export_seconds * 1e3)], resource)
     return OpenTelemetry(
-        tracing.get_tracer(NAME, __version__), metering.get_meter(NAME, __version__), close=_once(tracing.shutdown, metering.shutdown)
+        tracing.get_tracer(NAME, __version__), metering.get_meter(NAME, __version__), close=together(tracing.shutdown, metering.shutdown)
     )
 
 
@@ -93,12 +96,16 @@ def endpoint(given: str) -> str:
     return given.rstrip("/")
 
 
-def _once(*steps: Callable[[], None]) -> Callable[[], None]:
-    """Return a function that takes the steps the first time that it is called."""
+def together(*steps: Callable[[], object], seconds: float = CLOSE_SECONDS) -> Callable[[], None]:
+    """Return a function that takes the steps side by side the first time that it is called, and waits no longer than this for them."""
     left = list(steps)
 
     def run() -> None:
-        while left:
-            left.pop(0)()
+        threads = [threading.Thread(target=left.pop(), name="clew-telemetry", daemon=True) for _ in range(len(left))]
+        for thread in threads:
+            thread.start()
+        until = time.monotonic() + seconds
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
 
     return run
