@@ -7,11 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.recall.fuse import Fuse, convex, relevance, rrf
-from clew.recall.state import DENSE, SPARSE
+from clew.recall.state import DENSE, SPARSE, Question, Recall
+from clew.settings import Weights
+from clew.store.memory import MemoryStore
+from clew.testing import node, where
 from clew.types import Match, Ranking, ranked
 
 SCORES = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0.01, 1.0), max_size=8)
 WEIGHTS = {DENSE: 0.7, SPARSE: 0.3}
+ASKED = Question(text="port", k=3, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
 
 
 def ranking(scores: dict[str, float]) -> Ranking:
@@ -67,15 +71,29 @@ def test_a_stage_prints_its_options_and_compares_by_them() -> None:
     assert "method='rrf'" in repr(one)
 
 
+def fused(full: float, channels: dict[str, Ranking], *, nodes: int = 40) -> dict[str, float]:
+    store = MemoryStore()
+    store.insert([node(f"n{number}") for number in range(nodes)])
+    stage = Fuse(method="convex", dense_weight=0.5, sparse_weight=0.5, context_share=0.0, rrf_k=60, sparse_full=full, store=store)
+    recall = Recall(question=ASKED, channels=channels, lows=dict.fromkeys(channels, 0.0))
+    return {hit.id: hit.score for hit in stage(recall).hits}
+
+
 def test_the_best_of_words_that_nearly_all_memories_hold_is_no_full_evidence() -> None:
-    channels = {DENSE: (Match("right", 0.9), Match("short", 0.6)), SPARSE: (Match("short", 2e-6),)}
-    lows, alike = {DENSE: 0.5, SPARSE: 0.0}, {DENSE: 0.5, SPARSE: 0.5}
-    for full, best in ((0.0, "short"), (1.0, "right")):
-        fused = {id: relevance(places) for id, places in convex(channels, weights=alike, lows=lows, full={SPARSE: full}).items()}
-        assert max(fused, key=lambda id: fused[id]) == best
+    channels = {"dense": ranking({"right": 0.9, "short": 0.4}), "sparse": ranking({"short": 2e-6})}
+    assert max(fused(0.0, channels).items(), key=lambda hit: hit[1])[0] == "short"
+    weighed = fused(1.0, channels)
+    assert max(weighed.items(), key=lambda hit: hit[1])[0] == "right"
+    assert weighed["right"] > 0.999, "what the words do not tell the meaning does"
 
 
-def test_a_best_score_above_full_evidence_is_what_it_was() -> None:
-    channels = {DENSE: (Match("a", 0.9),), SPARSE: (Match("b", 4.0), Match("a", 2.0))}
-    lows = {DENSE: 0.3, SPARSE: 0.0}
-    assert convex(channels, weights=WEIGHTS, lows=lows, full={SPARSE: 1.0}) == convex(channels, weights=WEIGHTS, lows=lows)
+def test_words_that_tell_weigh_what_they_did_and_words_alone_are_all_there_is() -> None:
+    channels = {"dense": ranking({"a": 0.9}), "sparse": ranking({"b": 4.0, "a": 2.0})}
+    assert fused(1.0, channels) == fused(0.0, channels)
+    words = {"sparse": ranking({"a": 0.2, "b": 0.1})}
+    assert fused(1.0, words) == fused(0.0, words)
+
+
+def test_among_a_few_memories_a_word_that_one_of_them_holds_tells() -> None:
+    channels = {"dense": ranking({"right": 0.9, "short": 0.8}), "sparse": ranking({"short": 1e-6})}
+    assert fused(1.0, channels, nodes=2) == fused(0.0, channels, nodes=2)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from clew.ports import Store
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Hit, Place, Recall
 from clew.types import NodeId, Ranking
 
@@ -23,6 +25,19 @@ def shared(weights: Mapping[str, float], channels: Iterable[str]) -> dict[str, f
     present = {name: weights[name] for name in channels}
     total = sum(present.values())
     return {name: weight / total if total > 0 else 1 / len(present) for name, weight in present.items()}
+
+
+def telling(best: float, *, full: float, nodes: int) -> float:
+    """Return how much of its weight the word channel has: all from a best score of `full` on.
+
+    The best of words that nearly every memory holds tells nothing, and would be brought to 1 like any other best. Among a few
+    memories no word scores high: there one that a single memory holds is full evidence.
+
+    >>> telling(7.0, full=1.0, nodes=44), telling(0.25, full=1.0, nodes=44), telling(1e-6, full=1.0, nodes=2)
+    (1.0, 0.25, 1.0)
+    """
+    reached = min(full, math.log((nodes - 0.5) / 1.5)) if nodes > 1 else 0.0  # the IDF of a word that only one of them holds
+    return min(1.0, best / reached) if reached > 0 else 1.0
 
 
 def rrf(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], k: float) -> Places:
@@ -44,14 +59,11 @@ def rrf(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], k: flo
     return places
 
 
-def convex(
-    channels: Mapping[str, Ranking], *, weights: Mapping[str, float], lows: Mapping[str, float], full: Mapping[str, float] | None = None
-) -> Places:
+def convex(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], lows: Mapping[str, float]) -> Places:
     """Place hits by a convex combination of scores, each brought to 0–1 between its channel's low and best.
 
     Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", TOIS 2023. The low is
-    what a memory outside the list scores at most, so being absent and being last weigh the same. A best score below what
-    is `full` evidence in its channel is not 1: the best of words that nearly every memory holds tells nothing.
+    what a memory outside the list scores at most, so being absent and being last weigh the same.
 
     >>> from clew.types import Match
     >>> channels = {"dense": (Match("a", .9), Match("b", .6)), "sparse": (Match("b", 7.),)}
@@ -62,8 +74,7 @@ def convex(
     shares = shared(weights, channels)
     places: Places = {}
     for name in sorted(channels):
-        low, best, share = lows[name], max((match.score for match in channels[name]), default=0.0), shares[name]
-        high = max(best, (full or {}).get(name, best))
+        low, high, share = lows[name], max((match.score for match in channels[name]), default=0.0), shares[name]
         for rank, match in enumerate(channels[name], start=1):
             score = match.score
             places.setdefault(match.id, {})[name] = Place(rank, score, _between(score, low, high), share)
@@ -98,6 +109,7 @@ class Fuse:
     rrf_k: float
     sparse_full: float = 0.0
     question_share: float = QUESTION_SHARE
+    store: Store | None = field(default=None, repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the hits."""
@@ -105,16 +117,22 @@ class Fuse:
         amid = self.context_share if CONTEXT in recall.channels else 0.0
         weights = {DENSE: self.dense_weight * (1 - amid), CONTEXT: self.dense_weight * amid, SPARSE: self.sparse_weight}
         channels = {name: ranking for name, ranking in recall.channels.items() if name != QUESTION}
+        weights[SPARSE] *= self._telling(recall)
         if self.method == "rrf":
             places = rrf(channels, weights=weights, k=self.rrf_k)
         else:
-            # Words alone have nothing to be weighed against: there the best of them is the best there is.
-            full = {SPARSE: self.sparse_full} if len(channels) > 1 else {}
-            places = convex(channels, weights=weights, lows=recall.lows, full=full)
+            places = convex(channels, weights=weights, lows=recall.lows)
         if self.question_share and recall.channels.get(QUESTION):
             self._answering(places, recall, share=sum(shared(weights, channels)[name] for name in MEANINGS if name in channels))
         hits = [Hit(id, relevance(found), found, method=_method(found)) for id, found in places.items()]
         return replace(recall, hits=tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))))
+
+    def _telling(self, recall: Recall) -> float:
+        """Return how much the words tell; nearly always all, and then nobody asks how many memories there are."""
+        best = max((match.score for match in recall.channels.get(SPARSE, ())), default=math.inf)
+        if best >= self.sparse_full or self.store is None:
+            return 1.0
+        return telling(best, full=self.sparse_full, nodes=self.store.coverage(recall.question.where.space).nodes)
 
     def _answering(self, places: Places, recall: Recall, *, share: float) -> None:
         """Give the best question of every node that has some its part in what the node means."""

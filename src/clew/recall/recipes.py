@@ -94,6 +94,7 @@ def recipe(name: str, *, settings: Settings, store: Store, embed: EmbedQuery, ex
         rrf_k=options.rrf_k,
         sparse_full=options.sparse_full,
         question_share=settings.questions.share,
+        store=store,
     )
     lift = Lift(weight=options.section_weight, dense_weight=options.section_dense_weight, limit=options.candidates, store=store)
     score = Score(recency_rate_per_day=settings.score.recency_rate_per_day, access_divisor=settings.score.access_divisor, store=store)

@@ -205,8 +205,8 @@ class RecallSettings(Section):
     )
     sparse_full: float = setting(
         1.0,
-        "The BM25 from which words are full evidence beside vectors; where the best has less, as nearly all memories hold them, it counts "
-        "less. 0 turns it off.",
+        "The BM25 from which words have their whole weight beside vectors; where the best has less, as nearly all memories hold them, "
+        "they weigh less. 0 turns it off.",
         within=(0.0, 100.0),
     )
     # All three best on the dev part of LoCoMo, in a wide plateau (benchmarks/results/ablation).
