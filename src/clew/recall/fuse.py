@@ -128,9 +128,9 @@ class Fuse:
         return replace(recall, hits=tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))))
 
     def _telling(self, recall: Recall) -> float:
-        """Return how much the words tell; nearly always all, and then nobody asks how many memories there are."""
+        """Return how much the words tell: all where they are alone, and nearly always; then nobody asks how many memories there are."""
         best = max((match.score for match in recall.channels.get(SPARSE, ())), default=math.inf)
-        if best >= self.sparse_full or self.store is None:
+        if best >= self.sparse_full or self.store is None or DENSE not in recall.channels:
             return 1.0
         return telling(best, full=self.sparse_full, nodes=self.store.coverage(recall.question.where.space).nodes)
 
