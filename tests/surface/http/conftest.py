@@ -130,6 +130,10 @@ class Process:
     def end(self, sign: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         if self.child.poll() is None:
             self.child.send_signal(sign)
+        return self.ended()
+
+    def ended(self) -> tuple[int, str]:
+        """Wait for a server that has been told to stop; return its exit code and what it wrote to stderr."""
         _, errors = self.child.communicate(timeout=60)
         return self.child.returncode, errors
 

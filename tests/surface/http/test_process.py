@@ -50,7 +50,7 @@ def test_told_to_stop_it_finishes_what_it_has_begun(process: Start, tmp_path: Pa
         answer = begun.result()
     assert answer.status_code == 200
     assert answer.json()["counts"] == {"inserted": 800}
-    assert server.end()[0] == 0
+    assert server.ended()[0] == 0
     with pytest.raises(httpx.TransportError):
         server.ask("GET", "/health")
 
