@@ -45,6 +45,7 @@ BATCH = 2000
 WRITE_SHARE = 0.2
 KILL_SECONDS = 5.0
 WARM_UP = 20  # requests before the clock starts: the first recall loads indexes
+SETTLE_SECONDS = 30.0  # of the same load before the clock starts: every thread opens its connection and fills its caches
 ATTEMPTS = 5  # cold starts
 HEADERS = {"content-type": "application/json"}
 # One writer at a time commits; the texts are random, so looking for near duplicates while the store is made would only cost time.
@@ -62,7 +63,7 @@ class Tally:
 
 
 def sentence(draw: random.Random) -> str:
-    return "The " + " ".join(draw.choices(WORDS, k=TEXT_WORDS)) + f" number {draw.randrange(10**9)}"
+    return "The " + " ".join(draw.choices(WORDS, k=TEXT_WORDS)) + f" number {draw.randrange(10_000)}"
 
 
 def build(path: Path, nodes: int) -> float:
@@ -166,6 +167,8 @@ def percentiles(seconds: list[float]) -> dict[str, float]:
 def steady(store: Path, *, seconds: float, clients: int) -> dict[str, Any]:
     with server(store) as (child, url):
         warmed(url)
+        fresh = rss_mb(child.pid)
+        asyncio.run(load(url, child.pid, seconds=SETTLE_SECONDS, clients=clients, write_share=WRITE_SHARE))
         tally = asyncio.run(load(url, child.pid, seconds=seconds, clients=clients, write_share=WRITE_SHARE))
     everything = [each for times in tally.seconds.values() for each in times]
     third = max(1, len(tally.rss) // 3)
@@ -178,6 +181,7 @@ def steady(store: Path, *, seconds: float, clients: int) -> dict[str, Any]:
         "by_kind": {kind: percentiles(times) for kind, times in sorted(tally.seconds.items())},
         "written": len(tally.acknowledged),
         "rss_mb": {
+            "warmed": round(fresh, 1),
             "start": round(tally.rss[0], 1),
             "middle": round(statistics.median(tally.rss[third : 2 * third] or tally.rss), 1),
             "end": round(tally.rss[-1], 1),

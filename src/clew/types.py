@@ -221,6 +221,11 @@ class Filter:
     within: tuple[NodeId, ...] = ()
     """Of what has a parent only the children of these; what has none is seen."""
 
+    @property
+    def moment(self) -> datetime:
+        """Where the question stands in time: "last week" and "recent" count from here."""
+        return self.as_of or self.now
+
 
 class Spot(NamedTuple):
     """Where a list was left off: what the last node shown was ordered by."""

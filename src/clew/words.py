@@ -32,6 +32,7 @@ _ACCENTS = re.compile("[\u0300-\u036f]+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MIN_PART = 3  # shorter parts of an identifier ("to" in "toString") are noise
 _MIN_STEMMED = 4  # Snowball leaves shorter words alone in all but a few cases
+REMEMBERED = 1 << 15  # words whose reading is kept at hand, here and elsewhere: most of what a store says, some 5 MB a rule
 _MAX_WORD = 64  # a longer run of letters is a hash or a blob: its start identifies it well enough
 
 STOP_WORDS = frozenset(
@@ -89,7 +90,7 @@ def keywords(text: str, *, limit: int) -> tuple[str, ...]:
     return tuple(word for word, _ in telling.most_common(limit))
 
 
-@lru_cache(maxsize=1 << 18)
+@lru_cache(maxsize=REMEMBERED)
 def _terms_of(word: str) -> tuple[str, ...]:
     plain = folded(word)[:_MAX_WORD]
     if not word.isascii():  # folding may have brought in signs and spaces: "⑴" becomes "(1)"
@@ -103,7 +104,7 @@ def _pieces(piece: str) -> Iterator[str]:
     return iter((_stem(piece),)) if piece.isascii() else _unspaced(piece)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=REMEMBERED)
 def folded(word: str) -> str:
     """Return a word without case, accents, possessive and apostrophe.
 

@@ -89,6 +89,17 @@ def test_longmemeval_is_read_from_a_list_and_from_lines(folder: str) -> None:
     assert any("another date" in note for note in dataset.notes)
 
 
+def test_longmemeval_keeps_the_earliest_date_of_a_session_that_several_questions_share(tmp_path: Path) -> None:
+    line = json.loads((FIXTURES / "longmemeval" / "longmemeval_oracle.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    earlier = {**line, "question_id": "q9", "haystack_dates": ["2020/01/01 (Wed) 08:00"] * len(line["haystack_dates"])}
+    (tmp_path / "longmemeval_s.jsonl").write_text("\n".join(map(json.dumps, (line, earlier))), encoding="utf-8")
+    assert {passage.time.year for passage in load("longmemeval", tmp_path, part="all").passages if passage.time} == {2020}
+
+
+def test_longmemeval_questions_may_be_asked_at_the_end_of_all() -> None:
+    assert only(load("longmemeval", FIXTURES / "longmemeval", part="all", dated=False), "q1").asked_at is None
+
+
 def test_longmemeval_abstentions_have_nothing_relevant() -> None:
     query = only(load("longmemeval", FIXTURES / "longmemeval", part="all"), "q2_abs")
     assert (query.category, query.relevant) == ("knowledge-update_abs", {})

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ import pytest
 
 from clew.engine.clew import silent
 from clew.errors import InputError, RefusedError
-from clew.evaluate.answering import cut
-from clew.evaluate.data import Passage
+from clew.evaluate.answering import answers_of, cut
+from clew.evaluate.data import Passage, Query
 from clew.evaluate.index import indexed
 from clew.evaluate.plan import Plan, Watch, default_cache
 from clew.evaluate.policies import Answer, Cost, Searcher
@@ -127,6 +128,21 @@ def test_who_is_shown_a_chunk_of_a_long_passage_has_not_read_the_whole() -> None
         found = Searcher(index.structured, index.nodes)
         (shown,) = found.search("Word7", "default", count=1)
         assert found.account([shown], 0.0).tokens_returned < token_estimate(dataset.passages[0].text)
+
+
+def test_what_was_said_after_the_question_is_not_there_to_be_found_but_for_baselines(tmp_path: Path) -> None:
+    said = [datetime(2024, month, 1, tzinfo=UTC) for month in (3, 6)]
+    dataset = dataset_from(["the harbour was dredged in spring", "the harbour was dredged in summer"])
+    passages = [replace(passage, time=time) for passage, time in zip(dataset.passages, said, strict=True)]
+    query = Query(id="q", text="when was the harbour dredged?", asked_at=datetime(2024, 5, 1, tzinfo=UTC))
+    dataset = replace(dataset, passages=tuple(passages), queries=(query,))
+    with indexed(dataset, None, progress=silent) as index:
+        found = {
+            name: answers_of(index, system(name, depth=5), cache=tmp_path, jobs=1, progress=silent)["q"].ranking
+            for name in ("bm25", "clew")
+        }
+    assert set(found["bm25"]) == {"p0", "p1"}
+    assert found["clew"] == ("p0",)
 
 
 def test_measures_may_be_chosen_and_the_first_is_the_headline(plan: Plan) -> None:

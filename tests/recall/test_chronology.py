@@ -61,6 +61,17 @@ def test_the_latest_of_a_month_is_none_of_another(memory: clew.Clew) -> None:
     assert dates(asked(memory, "latest deploy of the harbour server in January 2026"))[0] == "2026-01-10"
 
 
+def test_asked_as_of_a_time_the_question_stands_there(memory: clew.Clew) -> None:
+    def then(question: str) -> Recall:
+        return memory.recall(question, as_of="2026-02-15", track=False)
+
+    assert dates(then("latest deploy of the harbour server")) == ["2026-02-10", "2026-01-10"]
+    assert dates(then("deploy of the harbour server last month"))[0] == "2026-01-10", "last month was January"
+    recency = {str(hit.node.t_valid.date()): hit.components["recency"].value for hit in then("deploy of the server").hits if hit.node}
+    now = {str(hit.node.t_valid.date()): hit.components["recency"].value for hit in asked(memory, "deploy of the server").hits if hit.node}
+    assert recency["2026-02-10"] > now["2026-02-10"]
+
+
 def test_a_question_without_a_time_is_answered_as_without_the_stage(memory: clew.Clew) -> None:
     with opened(latest=False, period_weight=0) as without:
         for question in ("deploy of the harbour server", "why did the deploy fail"):

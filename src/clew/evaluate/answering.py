@@ -36,7 +36,8 @@ def answers_of(index: Index, system: System, *, cache: Path, jobs: int, progress
         ledger = Ledger(cache, identity(index, system, memory))
 
         def answer(query: Query) -> Answer:
-            return named(system.policy.answer(Searcher(memory, index.nodes, recipe=system.recipe), query), index)
+            asked_at = None if system.flat else query.asked_at
+            return named(system.policy.answer(Searcher(memory, index.nodes, system.recipe, asked_at), query), index)
 
         return through(ledger, index.dataset.queries, answer, name=system.name, jobs=jobs, progress=progress)
 
@@ -62,6 +63,7 @@ def identity(index: Index, system: System, memory: Clew) -> dict[str, object]:
     model = memory.store.model()
     return {
         "content": index.content,
+        "asked at its time": not system.flat,
         "structured": not system.flat and index.structured is not index.memory,
         "model": model.id if model else None,
         "policy": repr(system.policy),

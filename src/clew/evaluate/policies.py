@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import lru_cache
 from typing import Protocol
 
@@ -64,6 +65,8 @@ class Searcher:
     memory: Clew
     passages: Mapping[NodeId, Passage]
     recipe: str | None = None
+    asked_at: datetime | None = None
+    """When the question was asked: what was said later is not there to be found."""
     timer: Callable[[], float] = time.perf_counter
     passes: int = 0
     embedding_calls: int = 0
@@ -77,7 +80,8 @@ class Searcher:
         """Return up to `count` nodes not shown before, best first, and put them on the account."""
         if count <= 0 or not text.strip():
             return []
-        answer = self.memory.recall(text, k=count + len(self.seen), recipe=self.recipe, where={"space": space}, track=False)
+        more = count + len(self.seen)
+        answer = self.memory.recall(text, k=more, recipe=self.recipe, where={"space": space}, as_of=self.asked_at, track=False)
         self.passes += 1
         if answer.vector is not None:
             self.embedding_calls += 1
@@ -94,7 +98,7 @@ class Searcher:
 
     def rescored(self, question: str, space: str, ids: Sequence[NodeId]) -> list[NodeId]:
         """Order a pool by the original question alone, whatever query found each member (mission B2)."""
-        where = Filter(space=space, now=self.memory.now())
+        where = Filter(space=space, now=self.memory.now(), as_of=self.asked_at)
         words = {match.id: match.score for match in self.memory.store.sparse(query_terms(question), where, limit=POOL_SEARCH)}
         vector = self.vectors.get(question)  # the first search has embedded it
         meanings = self.memory.store.cosines(vector, ids) if vector is not None else {}

@@ -39,7 +39,7 @@ class System:
     recipe: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     flat: bool = False
-    """Whether it sees the passages alone, without sections and context keys: what a baseline is."""
+    """Whether it is a baseline: it sees the passages alone, without sections and context keys, and no times."""
 
 
 def system(name: str, *, depth: int) -> System:

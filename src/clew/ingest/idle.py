@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 
-from clew.words import STOP_WORDS, folded, words
+from clew.words import REMEMBERED, STOP_WORDS, folded, words
 
 _LISTS = tomllib.loads(files("clew.ingest").joinpath("idle.toml").read_text(encoding="utf-8"))
 CHATTER, AMOUNTS, SALUTES, LIGHT, ABOUT_TALK, PLACEHOLDERS = (
@@ -114,13 +114,13 @@ def _said(text: str) -> list[str]:
     ]
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=REMEMBERED)
 def _tells(word: str) -> bool:
     """Tell whether a folded word is more than a stop word, chatter or light."""
     return bool(word) and not _is_idle(word) and word not in LIGHT
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=REMEMBERED)
 def _tells_plainly(word: str) -> bool:
     plain = folded(word)
     return _tells(plain) and not word.istitle() and plain not in AMOUNTS and plain not in ABOUT_TALK

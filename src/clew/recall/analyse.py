@@ -17,4 +17,4 @@ class Analyse:
         from clew.recall.when import when  # noqa: PLC0415 - only a question needs it
 
         text = recall.question.text
-        return replace(recall, terms=tuple(query_terms(text)), when=when(text, now=recall.question.where.now))
+        return replace(recall, terms=tuple(query_terms(text)), when=when(text, now=recall.question.where.moment))

@@ -69,8 +69,7 @@ class Chronology:
         if lifted:
             hits = [_with(hit, PERIOD, float(inside(times[hit.id], when.spans)), self.period_weight) for hit in hits]
         if wished:
-            now = recall.question.where.as_of or recall.question.where.now
-            hits = self._in_order(hits, times, when, now)
+            hits = self._in_order(hits, times, when, recall.question.where.moment)
         return replace(recall, hits=tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))))
 
     def _times(self, recall: Recall, hits: Sequence[Hit]) -> dict[NodeId, datetime]:

@@ -82,7 +82,7 @@ class Score:
         known = recall.signals if recall.signals is not None else self.store.signals([hit.id for hit in recall.hits])
         terms: dict[str, Any] = {
             "weights": recall.question.weights,
-            "now": recall.question.where.now,
+            "now": recall.question.where.moment,
             "recency_rate_per_day": self.recency_rate_per_day,
             "access_divisor": self.access_divisor,
         }

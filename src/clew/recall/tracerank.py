@@ -57,5 +57,5 @@ class TraceRank:
     def _ranked(self, hit: Hit, known: Mapping[NodeId, Evidence], where: Filter) -> Hit:
         if hit.id not in known:
             return hit
-        made = factors(known[hit.id], now=where.known_at or where.now, at=where.as_of or where.now, switches=self.switches)
+        made = factors(known[hit.id], now=where.known_at or where.now, at=where.moment, switches=self.switches)
         return multiplied(hit, bounded(made.product, least=self.least, most=self.most))

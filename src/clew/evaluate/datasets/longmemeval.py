@@ -24,18 +24,20 @@ CARD = Card(
     options={
         "unit": "what a passage is: session (default) or turn",
         "pool": "search the sessions of all questions together (default); off: each question has its own haystack, as published",
+        "dated": "let Clew stand at the date of each question, where later sessions are not there yet (default); off: at the end of all",
     },
 )
 DEV_QUESTIONS = 150
 UNITS = ("session", "turn")
 ABSTENTION = "_abs"
+STANDING = "Clew stands at the date of each question and is not shown what was said later; the baselines know no time."
 _DATE = re.compile(r"(\d{4}/\d{2}/\d{2}) \(\w+\) (\d{2}:\d{2})")
 
 
-def load(asked: Asked, *, unit: str = "session", pool: bool = True) -> Dataset:
+def load(asked: Asked, *, unit: str = "session", pool: bool = True, dated: bool = True) -> Dataset:
     """Return sessions or turns as passages; a question that must be abstained from has nothing relevant.
 
-    Pooled, a session that several questions share is there once, with its first date. The pool holds the sessions
+    Pooled, a session that several questions share is there once, with its earliest date: it was before all of them. The pool holds the sessions
     of all questions, whichever part is asked for.
     """
     if unit not in UNITS:
@@ -44,13 +46,17 @@ def load(asked: Asked, *, unit: str = "session", pool: bool = True) -> Dataset:
     passages: dict[str, Passage] = {}
     moved: list[str] = []
     for question in questions if pool else asked.split(questions, dev=DEV_QUESTIONS):
-        found = tuple(_passages(question, unit=unit, pool=pool))
-        moved += [passage.id for passage in found if passages.setdefault(passage.id, passage).time != passage.time]
+        for passage in _passages(question, unit=unit, pool=pool):
+            known = passages.setdefault(passage.id, passage)
+            if known.time != passage.time:
+                moved.append(passage.id)
+                passages[passage.id] = min(known, passage, key=_said)
     asking: set[str] = set()
     for question in questions:
         question.new("question_id", asking)
-    queries = [_query(question, unit=unit, pool=pool) for question in asked.split(questions, dev=DEV_QUESTIONS)]
-    notes = counted(len(moved), f"{unit}s that come again with another date; the first is kept", moved)
+    queries = [_query(question, unit=unit, pool=pool, dated=dated) for question in asked.split(questions, dev=DEV_QUESTIONS)]
+    notes = [STANDING] if dated else []
+    notes += counted(len(moved), f"{unit}s that come again with another date; the earliest is kept", moved)
     return asked.dataset(queries, passages=passages.values(), levels=CARD.levels[: UNITS.index(unit) + 1], notes=notes)
 
 
@@ -80,7 +86,7 @@ def _sessions(question: Record) -> Iterator[tuple[str, tuple[Record, ...]]]:
         yield id, tuple(Record.of(turn, question.place, f"{path}[{i}].") for i, turn in enumerate(turns))
 
 
-def _query(question: Record, *, unit: str, pool: bool) -> Query:
+def _query(question: Record, *, unit: str, pool: bool, dated: bool) -> Query:
     id = question.text("question_id")
     abstains = id.endswith(ABSTENTION)
     return Query(
@@ -89,7 +95,7 @@ def _query(question: Record, *, unit: str, pool: bool) -> Query:
         space="default" if pool else id,
         category=question.text("question_type") + (ABSTENTION if abstains else ""),
         relevant={} if abstains else _relevant(question, unit=unit),
-        asked_at=_time(question, "question_date", question.text("question_date")),
+        asked_at=_time(question, "question_date", question.text("question_date")) if dated else None,
     )
 
 
@@ -102,6 +108,10 @@ def _relevant(question: Record, *, unit: str) -> dict[str, dict[str, int]]:
         turns = ((f"{id}#{n}", turn) for id, session in sessions.items() for n, turn in enumerate(session))
         relevant["turn"] = {key: 1 for key, turn in turns if turn.value.get("has_answer")}
     return relevant
+
+
+def _said(passage: Passage) -> datetime:
+    return passage.time or datetime.max.replace(tzinfo=UTC)
 
 
 def _time(question: Record, field: str, value: str) -> datetime:

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from clew.graph.entities.lexicon import ORG_ENDS, TITLES
-from clew.words import folded
+from clew.words import REMEMBERED, folded
 
 MOST_HEADED = 8  # words of a title that may be called by what is before its comma: a longer one is a sentence
 MAX_KEY = 120  # characters: a longer name is a blob, and its start identifies it well enough
@@ -18,7 +18,7 @@ _PUNCTUATION = re.compile(r"[^\w+#@/]+")  # C++, C#, @handle and a/path keep wha
 _MARKED = re.compile(r"[^a-z0-9 ]")
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=REMEMBERED)
 def entity_key(name: str) -> str:
     """Return what joins the ways to write a name: no case, accents, possessive, article, punctuation, closing parenthesis.
 

@@ -6,7 +6,7 @@ import tomllib
 from functools import lru_cache
 from importlib.resources import files
 
-from clew.words import STOP_WORDS, folded
+from clew.words import REMEMBERED, STOP_WORDS, folded
 
 _HERE = files("clew.graph.entities")
 _LISTS: dict[str, frozenset[str]] = {
@@ -45,7 +45,7 @@ _WORDY = (
 _SHORTEST_WORDY = 8  # letters: "Sterling" is a word, "Reading" and "Hastings" may be names
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=REMEMBERED)
 def is_common(word: str) -> bool:
     """Tell whether a folded word is one that English writes in lower case: listed, or built like one.
 

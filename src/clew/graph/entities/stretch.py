@@ -11,7 +11,7 @@ from clew.graph.entities.coded import Coded, coded
 from clew.graph.entities.lexicon import PLAIN_TOOLS, TITLES, TOOLS, plain
 from clew.graph.entities.value import EntityType
 
-REMEMBERED = 1 << 16  # stretches, some 400 bytes each
+REMEMBERED = 1 << 15  # stretches, some 400 bytes each
 MAX_REMEMBERED = 64  # characters: longer stretches are links and blobs, which do not come again
 _LEAD = "'’‘¿¡!?:=&%$^+·•"
 _TRAIL = ".:!?'’‘=…%"

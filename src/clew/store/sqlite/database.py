@@ -17,7 +17,7 @@ from clew.errors import ClewError, CorruptStoreError, NotAStoreError, ReadOnlyEr
 from clew.forking import around_fork
 from clew.store.sqlite.schema import MIGRATIONS, check, lend_tables, migrate, refuse_foreign
 
-PAGE_CACHE_KIB = 64 * 1024
+PAGE_CACHE_KIB = 2 * 1024  # of every connection, and every thread has one: the system caches the file for all of them
 IMPATIENT_MILLISECONDS = 100
 CHECKPOINT_PAGES = 4000  # 16 MiB of journal: a single add writes about 15 pages, and a checkpoint costs it 5 ms
 OPENING_ATTEMPTS = 200  # switching a new file to WAL ignores the busy timeout; processes that open it together retry

@@ -20,7 +20,7 @@ from clew.store.bm25 import TEXT_WEIGHT, frequency, length
 from clew.words import terms
 
 NO_ROWS, NO_COUNTS = np.empty(0, np.intp), np.empty(0, np.float64)
-TERMS_REMEMBERED = 1 << 17  # hashes kept at hand: 20 MB at most, more words than most stores hold
+TERMS_REMEMBERED = 1 << 16  # hashes kept at hand: 10 MB at most, more words than most stores hold
 
 Words = Mapping[int, float]
 """The weighted occurrences of each term of a row, by the term's code."""
