@@ -45,7 +45,7 @@ BATCH = 2000
 WRITE_SHARE = 0.2
 KILL_SECONDS = 5.0
 WARM_UP = 20  # requests before the clock starts: the first recall loads indexes
-SETTLE_SECONDS = 30.0  # of the same load before the clock starts: every thread opens its connection and fills its caches
+SETTLE_SECONDS = 420.0  # of the same load before the clock starts: so long do a dozen threads take to fill their caches
 ATTEMPTS = 5  # cold starts
 HEADERS = {"content-type": "application/json"}
 # One writer at a time commits; the texts are random, so looking for near duplicates while the store is made would only cost time.
@@ -164,11 +164,11 @@ def percentiles(seconds: list[float]) -> dict[str, float]:
     return {"count": len(ordered), **{f"{name}_ms": round(value * 1e3, 2) for name, value in at.items()}}
 
 
-def steady(store: Path, *, seconds: float, clients: int) -> dict[str, Any]:
+def steady(store: Path, *, settle: float, seconds: float, clients: int) -> dict[str, Any]:
     with server(store) as (child, url):
         warmed(url)
         fresh = rss_mb(child.pid)
-        asyncio.run(load(url, child.pid, seconds=SETTLE_SECONDS, clients=clients, write_share=WRITE_SHARE))
+        asyncio.run(load(url, child.pid, seconds=settle, clients=clients, write_share=WRITE_SHARE))
         tally = asyncio.run(load(url, child.pid, seconds=seconds, clients=clients, write_share=WRITE_SHARE))
     everything = [each for times in tally.seconds.values() for each in times]
     third = max(1, len(tally.rss) // 3)
@@ -244,6 +244,7 @@ def cold(start: Any, store: Path) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=100_000)
+    parser.add_argument("--settle", type=float, default=SETTLE_SECONDS, help="seconds of load before those that are measured")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--out", type=Path, required=True)
@@ -256,7 +257,7 @@ def main() -> None:
             "machine": machine.facts(),
             "nodes": options.nodes,
             "build_seconds": round(built, 1),
-            "steady": steady(store, seconds=options.seconds, clients=options.clients),
+            "steady": steady(store, settle=options.settle, seconds=options.seconds, clients=options.clients),
             "killed": killed(store, clients=options.clients),
             "cold_start": {"serve": cold(cold_serve, store), "mcp": cold(cold_mcp, store)},
         }

@@ -136,6 +136,8 @@ class Signals(NamedTuple):
     importance: float
     accesses: int
     parent: NodeId | None = None
+    keyed: bool = False
+    """Whether it has a context key, and is found by its surroundings too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,7 +61,7 @@ def test_lifting_keeps_relevance_a_sum_of_shares_between_zero_and_one(own: float
 
 
 def test_of_two_like_chunks_the_one_in_the_better_section_comes_first(store: MemoryStore) -> None:
-    lift = Lift(weight=0.2, dense_weight=0.0, limit=10, store=store)
+    lift = Lift(weight=0.2, weight_long=0.2, dense_weight=0.0, limit=10, store=store)
     answer = lift(asked(store, f"{HARBOUR} lamp"))
     scores = {hit.id: hit.score for hit in answer.hits}
     assert scores["c1"] > scores["c2"]
@@ -71,19 +71,30 @@ def test_of_two_like_chunks_the_one_in_the_better_section_comes_first(store: Mem
     assert answer.signals["c1"].parent == "s0"
 
 
+def test_a_chunk_without_a_context_key_has_its_own_share_of_its_section(store: MemoryStore) -> None:
+    long = {hit.id: hit.channels[SECTION].weight for hit in _lift(store)(asked(store, f"{HARBOUR} lamp")).hits if SECTION in hit.channels}
+    assert set(long.values()) == {0.4}
+    store.update("c1", context="what stands around it")
+    assert next(hit for hit in _lift(store)(asked(store, f"{HARBOUR} lamp")).hits if hit.id == "c1").channels[SECTION].weight == 0.2
+
+
+def _lift(store: MemoryStore) -> Lift:
+    return Lift(weight=0.2, weight_long=0.4, dense_weight=0.0, limit=10, store=store)
+
+
 def test_a_chunk_whose_section_was_not_found_gives_up_its_share(store: MemoryStore) -> None:
-    answer = Lift(weight=0.2, dense_weight=0.0, limit=10, store=store)(asked(store, "tide"))
+    answer = Lift(weight=0.2, weight_long=0.2, dense_weight=0.0, limit=10, store=store)(asked(store, "tide"))
     unfound = next(hit for hit in answer.hits if hit.id == "c2")
     assert unfound.channels[SECTION] == Place(None, 0.0, 0.0, 0.2)
     assert unfound.score == pytest.approx(0.4)
 
 
 def test_nothing_changes_where_no_section_was_found_or_none_may_vote(store: MemoryStore) -> None:
-    lift = Lift(weight=0.2, dense_weight=0.0, limit=10, store=store)
+    lift = Lift(weight=0.2, weight_long=0.2, dense_weight=0.0, limit=10, store=store)
     for recall in (asked(store, "unheard words"), replace(asked(store, "tide"), hits=()), asked(store, "tide", space="empty")):
         assert lift(recall) is recall
     recall = asked(store, "tide")
-    assert replace(lift, weight=0.0)(recall) is recall
+    assert replace(lift, weight=0.0, weight_long=0.0)(recall) is recall
     assert replace(lift, store=MemoryStore())(recall) is recall
 
 

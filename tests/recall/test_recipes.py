@@ -159,13 +159,20 @@ def test_every_stage_leaves_its_step_with_the_time_it_took(memory: clew.Clew) ->
 def test_the_settings_reach_the_stages() -> None:
     options = {"candidates": 7, "dense_floor": 0.1, "fusion": "rrf", "rrf_dense_weight": 0.25, "rrf_sparse_weight": 0.5, "rrf_k": 10}
     options |= {"latest": False, "latest_share": 0.7, "period_weight": 0.3}
-    options |= {"context_share": 0.25, "section_weight": 0.4, "section_dense_weight": 0.6, "several_weight": 0.2, "sparse_full": 2.0}
+    options |= {
+        "context_share": 0.25,
+        "section_weight": 0.4,
+        "section_weight_long": 0.3,
+        "section_dense_weight": 0.6,
+        "several_weight": 0.2,
+        "sparse_full": 2.0,
+    }
     with clew.open(":memory:", model={"embedder": "none"}, recall=options, score={"access_divisor": 9.0}) as memory:
         _, _, found, fuse, lift, _, _, score, _, several, chronology, _ = memory.recipe("balanced").stages
         assert isinstance(found, Candidates)
         assert (found.limit, found.dense_floor) == (7, 0.1)
         assert fuse == Fuse(context_share=0.25, method="rrf", dense_weight=0.25, sparse_weight=0.5, rrf_k=10, sparse_full=2.0)
-        assert lift == Lift(weight=0.4, dense_weight=0.6, limit=7, store=memory.store)
+        assert lift == Lift(weight=0.4, weight_long=0.3, dense_weight=0.6, limit=7, store=memory.store)
         assert several == Several(weight=0.2, store=memory.store)
         assert chronology == Chronology(order=False, share=0.7, period_weight=0.3, store=memory.store)
         assert isinstance(score, Score)

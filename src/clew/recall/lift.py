@@ -1,7 +1,8 @@
 """Do larger units vote? A section that answers the question lifts the chunks in it (U5).
 
 "Yes, last Sunday!" answers only in its conversation, and a clause only in its contract. Sections are searched as the
-chunks are, and brought to the same scale; a chunk's relevance is then its own and its section's, in fixed shares. What
+chunks are, and brought to the same scale; a chunk's relevance is then its own and its section's, in fixed shares: the
+section's is larger for a chunk that is too long for a context key, which nothing else finds by its surroundings. What
 stands in no section keeps its own relevance whole, so that memories and chunks compare.
 """
 
@@ -14,7 +15,7 @@ from clew.ports import Store
 from clew.recall.fuse import relevance
 from clew.recall.sections import sections
 from clew.recall.state import DENSE, SECTION, SPARSE, Hit, Place, Recall
-from clew.types import NodeId
+from clew.types import NodeId, Signals
 
 
 def lifted(hit: Hit, section: Place) -> Hit:
@@ -36,20 +37,21 @@ class Lift:
     """Give every chunk a share of its section's relevance; does nothing where no section was found."""
 
     weight: float
+    weight_long: float
+    """The share for a chunk without a context key."""
     dense_weight: float
     limit: int
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the hits anew, in their new order."""
-        if not self.weight or not recall.hits or not self.store.coverage(recall.question.where.space).sections:
+        if not (self.weight or self.weight_long) or not recall.hits or not self.store.coverage(recall.question.where.space).sections:
             return recall
         sections = self._sections(recall)
         if not sections:  # nobody voted: to take a share from chunks alone would only put them behind memories
             return recall
         signals = self.store.signals([hit.id for hit in recall.hits])
-        parents = {id: known.parent for id, known in signals.items() if known.parent}
-        hits = [self._raised(hit, parents, sections) for hit in recall.hits]
+        hits = [self._raised(hit, signals.get(hit.id), sections) for hit in recall.hits]
         return replace(recall, hits=tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))), signals=signals)
 
     def _sections(self, recall: Recall) -> dict[NodeId, Place]:
@@ -60,7 +62,8 @@ class Lift:
         found = sections(self.store, where, terms=terms, vector=vector, dense_weight=self.dense_weight, limit=self.limit)
         return {id: Place(rank, score, score, self.weight) for rank, (id, score) in enumerate(found, start=1)}
 
-    def _raised(self, hit: Hit, parents: Mapping[NodeId, NodeId], sections: Mapping[NodeId, Place]) -> Hit:
-        if hit.id not in parents:
+    def _raised(self, hit: Hit, known: Signals | None, sections: Mapping[NodeId, Place]) -> Hit:
+        if known is None or known.parent is None:
             return hit
-        return lifted(hit, sections.get(parents[hit.id]) or Place(None, 0.0, 0.0, self.weight))
+        voted = sections.get(known.parent) or Place(None, 0.0, 0.0, self.weight)
+        return lifted(hit, voted if known.keyed else voted._replace(weight=self.weight_long))

@@ -96,7 +96,8 @@ def recipe(name: str, *, settings: Settings, store: Store, embed: EmbedQuery, ex
         question_share=settings.questions.share,
         store=store,
     )
-    lift = Lift(weight=options.section_weight, dense_weight=options.section_dense_weight, limit=options.candidates, store=store)
+    weights = {"weight": options.section_weight, "weight_long": options.section_weight_long, "dense_weight": options.section_dense_weight}
+    lift = Lift(**weights, limit=options.candidates, store=store)
     score = Score(recency_rate_per_day=settings.score.recency_rate_per_day, access_divisor=settings.score.access_divisor, store=store)
     pack = Pack(expand=_expand(settings, store), gate=_gate(name, settings), collapse=options.collapse_overlaps, store=store)
     before = (Narrow(count=options.staged_sections, dense_weight=options.convex_dense_weight, store=store, embed=embed),)

@@ -201,7 +201,9 @@ class MemoryStore:
 
     def signals(self, ids: Sequence[NodeId]) -> dict[NodeId, Signals]:
         """Return what a score asks of the nodes that exist, by id."""
-        return {id: Signals(node.t_valid, node.importance, node.accesses, node.parent) for id, node in self.get(ids).items()}
+        return {
+            id: Signals(node.t_valid, node.importance, node.accesses, node.parent, bool(node.context)) for id, node in self.get(ids).items()
+        }
 
     def evidence(self, ids: Sequence[NodeId]) -> dict[NodeId, Evidence]:
         """Return what has happened around the nodes that exist, by id."""

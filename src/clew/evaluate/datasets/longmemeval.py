@@ -37,8 +37,8 @@ _DATE = re.compile(r"(\d{4}/\d{2}/\d{2}) \(\w+\) (\d{2}:\d{2})")
 def load(asked: Asked, *, unit: str = "session", pool: bool = True, dated: bool = True) -> Dataset:
     """Return sessions or turns as passages; a question that must be abstained from has nothing relevant.
 
-    Pooled, a session that several questions share is there once, with its earliest date: it was before all of them. The pool holds the sessions
-    of all questions, whichever part is asked for.
+    Pooled, a session that several questions share is there once, with its earliest date: it was before all of them.
+    The pool holds the sessions of all questions, whichever part is asked for.
     """
     if unit not in UNITS:
         raise InputError("unit", unit, "is not a unit of LongMemEval", "Use session or turn.")

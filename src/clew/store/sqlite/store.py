@@ -158,12 +158,15 @@ class SqliteStore:
     def signals(self, ids: Sequence[NodeId]) -> dict[NodeId, Signals]:
         """Return what a score asks of the nodes that exist, by id."""
         query = (
-            "SELECT n.id, n.t_valid, n.importance, coalesce(a.count, 0), n.parent FROM json_each(?) j CROSS JOIN node n ON n.id = j.value "
-            "LEFT JOIN access a ON a.nid = n.nid"
+            "SELECT n.id, n.t_valid, n.importance, coalesce(a.count, 0), n.parent, n.context <> '' "
+            "FROM json_each(?) j CROSS JOIN node n ON n.id = j.value LEFT JOIN access a ON a.nid = n.nid"
         )
         with self._reading() as connection:
             rows = connection.execute(query, (json.dumps(list(ids)),)).fetchall()
-        return {id: Signals(moment(t_valid), *others) for id, t_valid, *others in rows}
+        return {
+            id: Signals(moment(t_valid), importance, accesses, parent, bool(keyed))
+            for id, t_valid, importance, accesses, parent, keyed in rows
+        }
 
     def evidence(self, ids: Sequence[NodeId]) -> dict[NodeId, Evidence]:
         """Return what has happened around the nodes that exist, by id."""

@@ -78,6 +78,10 @@ class Placing:
         store.insert(_document("d"))
         assert {id: known.parent for id, known in store.signals(["d", "d.0", "d.0.1"]).items()} == {"d": None, "d.0": "d", "d.0.1": "d.0"}
 
+    def test_signals_tell_who_has_a_context_key(self, store: Store) -> None:
+        store.insert([node("a", "short", context="before, short, after"), node("b", "long")], [])
+        assert {id: known.keyed for id, known in store.signals(["a", "b"]).items()} == {"a": True, "b": False}
+
     def test_edges_come_by_their_source_then_kind_then_target(self, store: Store) -> None:
         store.insert([node(id) for id in "abc"])
         ends = [("b", "X", "a"), ("a", "Y", "b"), ("a", "X", "c"), ("a", "X", "b")]
