@@ -198,6 +198,9 @@ class Store(Protocol):
     def kept(self, kind: str) -> dict[str, dict[str, Any]]:
         """Return the records of a kind by id, in the order of ids."""
 
+    def record(self, kind: str, id: str) -> dict[str, Any] | None:
+        """Return one record; None where there is none, whatever text was given as its id."""
+
     def drop(self, kind: str, id: str) -> bool:
         """Remove a record; tell whether there was one."""
 

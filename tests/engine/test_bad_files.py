@@ -17,8 +17,7 @@ import pytest
 import clew
 from clew.errors import InputError, NewerSchemaError, NotAStoreError, ReadOnlyError, StoreError, StoreFullError
 from clew.store.sqlite import database, schema
-
-from .conftest import Open
+from tests.conftest import Open
 
 NOTES = [f"Note {n} tells where the {word} is kept" for n, word in enumerate(("ladder", "printer", "kettle", "piano", "tent"))]
 

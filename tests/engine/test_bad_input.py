@@ -11,8 +11,7 @@ import pytest
 import clew
 from clew.errors import InputError, NotFoundError
 from clew.types import OutcomeKind
-
-from .conftest import Open
+from tests.conftest import Open
 
 SYNTAX = [
     '"',

@@ -15,8 +15,7 @@ import clew
 from clew.errors import InputError, NotFoundError, ProtectedError, StoreError
 from clew.testing import FixedClock
 from clew.types import EventKind
-
-from .conftest import Open
+from tests.conftest import Open
 
 NOTES = [
     "The ladder stands in the garage",

@@ -21,7 +21,7 @@ from clew.settings.sections import DecaySettings
 from clew.store.memory import MemoryStore
 from clew.testing import NOW, FixedClock, later, node
 from clew.types import Event, EventKind, Kind, Node, Stability
-from tests.engine.conftest import Open
+from tests.conftest import Open
 
 USUAL = DecaySettings()
 TEXTS = ("The harbour crane needs new bolts", "Dana wants summaries as bullet points", "Error E4012 means a doubled berth number")

@@ -21,8 +21,7 @@ from clew.models.hashing import HashingEmbedder
 from clew.ports import EmbedRole
 from clew.testing import FixedClock, where
 from clew.types import EventKind, Kind, Role, Vectors
-
-from .conftest import Open
+from tests.conftest import Open
 
 WORDS = "harbour berth crane tide anchor cargo pilot beacon hull mast rudder keel sail quay dock freight ballast buoy".split()
 

@@ -11,8 +11,7 @@ from clew.errors import ModelMismatchError, ModelMissingError, ModelServiceError
 from clew.models.hashing import HashingEmbedder
 from clew.ports import EmbedRole
 from clew.types import Vectors
-
-from .conftest import Open
+from tests.conftest import Open
 
 NOTES = [f"Note {n}: the {word} is kept in room {n}" for n, word in enumerate(("ladder", "printer", "projector", "kettle", "piano"))]
 

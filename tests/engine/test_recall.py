@@ -14,8 +14,7 @@ from clew.recall.fuse import relevance
 from clew.recall.score import total
 from clew.testing import NOW, FixedClock, later
 from clew.words import token_estimate
-
-from .conftest import Open
+from tests.conftest import Open
 
 NOTES = {
     "tea": "Matt prefers green tea over coffee in the morning",

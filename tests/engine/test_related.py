@@ -8,7 +8,7 @@ import pytest
 
 import clew
 from clew.errors import InputError, NotFoundError
-from tests.engine.conftest import Open
+from tests.conftest import Open
 
 PLAN = "Anna Keller reviews the harbour plan with Bob Stone"
 REPORT = "the report on cranes is by Anna Keller"

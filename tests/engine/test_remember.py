@@ -10,8 +10,7 @@ import clew
 from clew.errors import DuplicateError, InputError
 from clew.testing import NOW, FixedClock, later
 from clew.types import EventKind, OutcomeKind, Stability
-
-from .conftest import Open
+from tests.conftest import Open
 
 POSTGRES = "The staging server runs Postgres 16 in the Frankfurt region"
 SAME_BUT_FOR_A_WORD = "Staging server runs Postgres 16 in the Frankfurt region!"

@@ -14,7 +14,7 @@ from clew.engine.access import Grant, Right, may
 from clew.engine.tokens import KIND, PREFIX, Tokens
 from clew.errors import CorruptStoreError, InputError
 from clew.testing import FixedClock
-from tests.engine.conftest import Open
+from tests.conftest import Open
 
 
 @pytest.fixture(params=["sqlite", "memory"])
@@ -67,10 +67,17 @@ def test_a_secret_with_anything_changed_opens_nothing(tokens: Tokens, damage: ob
     assert tokens.grant(damage(secret)) is None
 
 
-@pytest.mark.parametrize("secret", ["", "clew_", "Bearer x", "clew_" + "0" * 70, "\udce4\0é", "x" * 1_000_000])
+@pytest.mark.parametrize("secret", ["", "clew_", "Bearer x", "clew_" + "0" * 70, "\udce4\0é", "clew_\udce4\0é", "x" * 1_000_000])
 def test_what_was_never_a_secret_opens_nothing(tokens: Tokens, secret: str) -> None:
     tokens.create("bot", spaces=None, rights=["admin"])
     assert tokens.grant(secret) is None
+
+
+def test_a_secret_is_checked_without_a_look_at_the_other_tokens(memory: clew.Clew, tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret, token = [tokens.create(name, spaces=None, rights=["read"]) for name in ("a", "b", "c")][1]
+    monkeypatch.setattr(memory.store, "kept", None)  # a call would raise
+    assert tokens.grant(secret) == token.grant
+    assert tokens.grant(secret[:-1]) is None
 
 
 def test_the_end_of_one_secret_does_not_fit_another_token(tokens: Tokens) -> None:

@@ -12,8 +12,7 @@ from clew.settings import load
 from clew.store.memory import MemoryStore
 from clew.testing import NOW, FixedClock
 from clew.types import EventKind, NodeId
-
-from .conftest import Open
+from tests.conftest import Open
 
 COFFEE = [
     "The coffee machine on the second floor is broken",

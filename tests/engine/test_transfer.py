@@ -11,8 +11,7 @@ import pytest
 import clew
 from clew.errors import InputError
 from clew.testing import FixedClock, later
-
-from .conftest import Open
+from tests.conftest import Open
 
 
 @pytest.fixture

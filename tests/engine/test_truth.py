@@ -10,7 +10,7 @@ import pytest
 import clew
 from clew.errors import InputError, NotFoundError, ProtectedError
 from clew.types import EventKind, Node
-from tests.engine.conftest import Open
+from tests.conftest import Open
 
 if TYPE_CHECKING:
     from clew.testing import FixedClock

@@ -9,7 +9,7 @@ import pytest
 
 import clew
 from clew.types import Node
-from tests.engine.conftest import Open
+from tests.conftest import Open
 
 if TYPE_CHECKING:
     from clew.testing import FixedClock

@@ -19,8 +19,7 @@ from clew.recall.state import Hit
 from clew.surface import payload
 from clew.testing import NOW, FixedClock, later
 from clew.types import Kind
-
-from .conftest import Open
+from tests.conftest import Open
 
 PEOPLE = ("Dana Fox", "Matt Joyce", "Anna Berg", "Sam Okoro")
 FACTS = (

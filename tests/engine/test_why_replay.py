@@ -16,8 +16,7 @@ from clew.engine.replaying import Replay
 from clew.errors import ClewError, InputError
 from clew.recall.recipes import NAMES
 from clew.testing import FixedClock, later
-
-from .conftest import Open
+from tests.conftest import Open
 
 WORDS = (
     "harbour boat tea coffee key office deploy train invoice room printer lunch refund piano disk report Dana Matt Utrecht April".split()

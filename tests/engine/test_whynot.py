@@ -14,8 +14,7 @@ from clew.recall.reasons.whynot import WhyNot
 from clew.testing import NOW, FixedClock, later, node
 from clew.types import Filter, Kind, Quality, Stub
 from clew.words import token_estimate
-
-from .conftest import Open
+from tests.conftest import Open
 
 TEA = "Matt prefers green tea over coffee in the morning"
 ASK = "green tea in the morning"

@@ -11,7 +11,8 @@ import clew
 from clew.errors import InputError
 from clew.telemetry import Operation, Watch
 from clew.words import token_estimate
-from tests.telemetry.conftest import TEXTS, Open
+from tests.conftest import Open
+from tests.telemetry.conftest import TEXTS
 
 
 def test_an_answer_tells_its_calls_tokens_and_milliseconds(open_clew: Open) -> None:

@@ -21,7 +21,8 @@ from clew.errors import InputError
 from clew.settings import LogSettings
 from clew.telemetry import current_request_id, requested
 from clew.telemetry.logs import start_logging
-from tests.telemetry.conftest import TEXTS, Open
+from tests.conftest import Open
+from tests.telemetry.conftest import TEXTS
 
 
 @pytest.fixture

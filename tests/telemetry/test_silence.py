@@ -22,8 +22,9 @@ from clew.ports import EmbedRole
 from clew.settings import LogSettings
 from clew.telemetry.logs import start_logging
 from clew.types import Vectors
+from tests.conftest import Open
 from tests.telemetry.collector import collecting
-from tests.telemetry.conftest import TEXTS, Open
+from tests.telemetry.conftest import TEXTS
 
 CANARY = "zanzibarcanary"
 TOLD = f"The {CANARY} database listens on port 5433"

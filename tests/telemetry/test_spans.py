@@ -18,8 +18,9 @@ from clew.errors import InputError, SettingError
 from clew.settings import TelemetrySettings
 from clew.telemetry.opening import open_telemetry
 from clew.telemetry.spans import OpenTelemetry
+from tests.conftest import Open
 from tests.telemetry.collector import Collector, collecting
-from tests.telemetry.conftest import TEXTS, Open
+from tests.telemetry.conftest import TEXTS
 
 
 def attributes(span: Any) -> dict[str, Any]:

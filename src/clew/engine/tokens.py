@@ -1,7 +1,8 @@
 """Tokens: how a caller who is not at the machine shows which spaces and rights are theirs.
 
-A secret is `clew_`, the token's id, `_` and 32 random bytes. The store keeps its SHA-256 and never the secret. A slow hash such as
-scrypt protects what people choose, which can be guessed; nobody guesses 256 random bits, and every request pays for the hash.
+A secret is `clew_`, the token's id, `_` and 32 random bytes. The id, which everybody may know, finds the one record that is read; the
+random bytes are made apart from it. The store keeps the secret's SHA-256 and never the secret. A slow hash such as scrypt protects
+what people choose, which can be guessed; nobody guesses 256 random bits, and every request pays for the hash.
 
 A right is kept with all that it brings: `write` brings `read`, for whoever changes a memory is answered with it, and `admin` both.
 When a token was last used is not noted: that would be a write for every request.
@@ -107,7 +108,7 @@ class Tokens:
     def grant(self, secret: str) -> Grant | None:
         """Return what the bearer of a secret may do; None for a secret that is wrong, revoked or expired, whichever it is."""
         id = secret[len(PREFIX) :][:LENGTH]
-        body = self._store.kept(KIND).get(id)
+        body = self._store.record(KIND, id)
         expected = _NOBODY if body is None else str(body.get("hash", _NOBODY))
         right = hmac.compare_digest(_hashed(secret).encode(), expected.encode())
         if not right or body is None:

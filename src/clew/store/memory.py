@@ -316,6 +316,12 @@ class MemoryStore:
         with self._reading() as state:
             return {id: json.loads(body) for (other, id), body in sorted(state.records.items()) if other == kind}
 
+    def record(self, kind: str, id: str) -> dict[str, Any] | None:
+        """Return one record; None where there is none."""
+        with self._reading() as state:
+            body = state.records.get((kind, id))
+        return None if body is None else dict(json.loads(body))
+
     def drop(self, kind: str, id: str) -> bool:
         """Remove a record; tell whether there was one."""
         with self._writing() as state:

@@ -78,6 +78,7 @@ def recall(answer: Recall) -> dict[str, Any]:
 def hit(found: Hit, rank: int) -> dict[str, Any]:
     """Return a hit; contributions are listed in the order in which they add up to the score exactly."""
     node = found.node
+    told = memory(node) if node else None
     return {
         "id": found.id,
         "rank": rank,
@@ -109,9 +110,16 @@ def hit(found: Hit, rank: int) -> dict[str, Any]:
         "hops": found.hops,
         "signal": found.signal,
         "explanation": found.explanation,
-        **(trust(node, found.context) if node else {"trust": None, "flags": []}),
-        "node": memory(node) if node else None,
+        **_doubt(found, told),
+        "node": told,
     }
+
+
+def _doubt(found: Hit, told: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return how far a hit may be trusted: as far as its memory, unless what stands around that is served too and may give orders."""
+    if found.node is None or told is None:
+        return {"trust": None, "flags": []}
+    return trust(found.node, found.context) if found.context else {"trust": told["trust"], "flags": list(told["flags"])}
 
 
 def trust(node: Node, context: str = "") -> dict[str, Any]:

@@ -16,7 +16,7 @@ from clew.ingest.firewall.echo import Returned, echo_of
 from clew.ingest.firewall.echo.returned import KIND, MOST_RECORDS, MOST_WORDS
 from clew.testing import FixedClock, node
 from clew.types import Outcome, OutcomeKind
-from tests.ingest.firewall.conftest import Open
+from tests.conftest import Open
 from tests.ingest.firewall.planted import planted
 
 PORT = "The staging database listens on port 5433."

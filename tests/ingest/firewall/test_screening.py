@@ -13,7 +13,7 @@ from clew.errors import InputError
 from clew.ingest.firewall.screening import scrubbed
 from clew.surface import payload
 from clew.types import OutcomeKind
-from tests.ingest.firewall.conftest import Open
+from tests.conftest import Open
 
 SECRET = "tr0ub4dor-and-3"
 TEXT = f"The lab laptop belongs to Kim; its password: {SECRET}"

@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 
 from clew.surface import payload
-from clew.surface.http.job import DATA_KIND, KIND, LEASE_SECONDS, REPORT_KIND, Job, Owner, State, at, job_of
+from clew.surface.http.job import DATA_KIND, KIND, LEASE_SECONDS, REPORT_KIND, Job, Owner, State, job_of
 from clew.surface.http.worker import gone
 from clew.testing import FixedClock
+from clew.times import iso
 from tests.surface.http.conftest import Serve, Served
 
 PAGE = "# Harbour\n\nThe cranes of the harbour are inspected in March by Anna Keller.\n"
@@ -80,8 +81,8 @@ def test_what_cannot_be_imported_is_refused_at_once(served: Served, body: Any, f
 
 
 def test_what_was_sent_is_let_go_when_it_is_imported(served: Served) -> None:
-    job = imported(served, {"data": PAGE, "metadata": {"owner": "Dana"}})
-    assert served.clew.store.kept(DATA_KIND + job["id"]) == {}
+    imported(served, {"data": PAGE, "metadata": {"owner": "Dana"}})
+    assert served.clew.store.kept(DATA_KIND) == {}
     assert "Dana" not in str(served.clew.store.kept(KIND))
 
 
@@ -90,7 +91,7 @@ def test_reports_are_told_one_by_one_and_a_look_at_the_list_does_not_read_them(s
     assert job["report"]["files"]
     assert [each["report"] for each in served.get("/v1/jobs")["jobs"]] == [None]
     assert "harbour.md" not in str([each["report"] for each in served.clew.store.kept(KIND).values()])
-    assert served.clew.store.kept(REPORT_KIND + job["id"])
+    assert served.clew.store.record(REPORT_KIND, job["id"]) == job["report"]
 
 
 def test_imports_of_others_let_go_of_nothing_of_mine(serve: Serve) -> None:
@@ -100,7 +101,14 @@ def test_imports_of_others_let_go_of_nothing_of_mine(serve: Serve) -> None:
     seen = [imported(served, {"data": PAGE, "name": f"{number}.md"}, token=other)["id"] for number in range(3)]
     assert [each["id"] for each in served.get("/v1/jobs", token=mine)["jobs"]] == [job["id"]]
     assert [each["id"] for each in served.get("/v1/jobs", token=other)["jobs"]] == seen[-1:]
-    assert [served.clew.store.kept(REPORT_KIND + id) == {} for id in seen] == [True, True, False]
+    assert [served.clew.store.record(REPORT_KIND, id) is None for id in seen] == [True, True, False]
+
+
+def test_a_job_is_found_by_its_own_id_and_by_nothing_else(served: Served) -> None:
+    job = imported(served, {"data": PAGE})
+    for other in (job["id"][:-1], job["id"].upper(), "0" * 26, "%ED%B3%A4", "%00"):
+        assert served.get(f"/v1/jobs/{other}", status=404)["code"] == "refused.not_found"
+    assert served.get(f"/v1/jobs/{job['id']}") == job
 
 
 # --- paths ---
@@ -192,9 +200,9 @@ def test_a_job_is_seen_by_those_who_know_its_space(served: Served) -> None:
 def left_behind(served: Served, **changes: Any) -> Job:
     """A job as a server that died has left it."""
     now = served.clew.now()
-    job = Job(id="0" * 26, space="default", source="harbour.md", created=at(now), options={"space": "default"})
-    served.clew.store.keep(DATA_KIND + job.id, job.id, {"base64": base64.b64encode(PAGE.encode()).decode()})
-    job = replace(job, state=State.RUNNING, attempts=1, started=at(now), beat=at(now), **changes)
+    job = Job(id="0" * 26, space="default", source="harbour.md", created=iso(now), options={"space": "default"})
+    served.clew.store.keep(DATA_KIND, job.id, {"base64": base64.b64encode(PAGE.encode()).decode()})
+    job = replace(job, state=State.RUNNING, attempts=1, started=iso(now), beat=iso(now), **changes)
     served.clew.store.keep(KIND, job.id, job.kept())
     return job
 
@@ -227,6 +235,14 @@ def test_a_job_that_ended_three_servers_is_not_tried_again(served: Served, serve
     assert (done["state"], done["error"]["code"]) == ("failed", "refused")
 
 
+def test_a_job_whose_data_is_gone_says_so(served: Served, serve: Serve) -> None:
+    job = left_behind(served, owner=None)
+    served.clew.store.drop(DATA_KIND, job.id)
+    done = finished(serve(), job.id)
+    assert (done["state"], done["error"]["code"]) == ("failed", "refused.not_found")
+    assert "Send it again" in done["error"]["message"]
+
+
 def test_a_server_that_stops_leaves_the_job_for_the_next(serve: Serve, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     served = serve(import_roots=[str(notes)])
     begun, go_on = threading.Event(), threading.Event()
@@ -248,7 +264,9 @@ def test_a_server_that_stops_leaves_the_job_for_the_next(serve: Serve, notes: Pa
     go_on.set()
     served.client.app.state.worker.stop(30)  # type: ignore[attr-defined]
     assert served.get("/health", status=503)["code"] == "http.draining"
-    assert job_of(served.clew.store.kept(KIND)[id]).state is State.WAITING
+    record = served.clew.store.record(KIND, id)
+    assert record is not None
+    assert job_of(record).state is State.WAITING
     done = finished(serve(import_roots=[str(notes)]), id)
     assert (done["state"], done["attempts"], done["report"]["totals"]["imported"]) == ("done", 1, 2)
 

@@ -331,6 +331,13 @@ class SqliteStore:
             rows = connection.execute("SELECT id, body FROM record WHERE kind = ? ORDER BY id", (kind,)).fetchall()
         return {id: json.loads(body) for id, body in rows}
 
+    def record(self, kind: str, id: str) -> dict[str, Any] | None:
+        """Return one record; None where there is none."""
+        named = id.encode("utf-8", "surrogatepass")  # as bytes: a caller's text may hold half a character, which SQLite takes no other way
+        with self._reading() as connection:
+            row = connection.execute("SELECT body FROM record WHERE kind = ? AND id = CAST(? AS TEXT)", (kind, named)).fetchone()
+        return None if row is None else dict(json.loads(row[0]))
+
     def drop(self, kind: str, id: str) -> bool:
         """Remove a record; tell whether there was one."""
         with self._writing() as connection:

@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from clew.times import iso, parse_time
+from clew.times import parse_time
 
 KIND = "job"  # under which the store keeps them
-DATA_KIND = "job-data:"  # followed by the job's id: what was sent is read when its turn comes, not with every look at the list
-REPORT_KIND = "job-report:"  # likewise: what became of thousands of files is read by whoever asks for this job
+DATA_KIND = "job-data"  # under the job's id: what was sent is read when its turn comes, not with every look at the list
+REPORT_KIND = "job-report"  # likewise: what became of thousands of files is read by whoever asks for this job
 LEASE_SECONDS = 30.0  # a job whose server has not been heard of for so long is taken over
 
 
@@ -97,8 +97,3 @@ def job_of(record: Mapping[str, Any]) -> Job:
             "owner": None if owner is None else Owner(**owner),
         }
     )
-
-
-def at(moment: datetime) -> str:
-    """Return a moment as a record keeps it."""
-    return iso(moment)

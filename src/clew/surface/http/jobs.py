@@ -14,8 +14,9 @@ from clew.errors import InputError, NotFoundError
 from clew.ids import new_id
 from clew.ingest.fields import MAX_SOURCE_CHARACTERS, line
 from clew.surface import payload
-from clew.surface.http.job import DATA_KIND, FINISHED, KIND, REPORT_KIND, Job, State, at, job_of
+from clew.surface.http.job import DATA_KIND, FINISHED, KIND, REPORT_KIND, Job, State, job_of
 from clew.surface.http.problems import CrowdedError
+from clew.times import iso
 
 if TYPE_CHECKING:
     from clew.engine import Clew
@@ -52,7 +53,7 @@ class Jobs:
         given = {**options, "space": space}
         checked(self.clew.settings, **given)  # what cannot be done is refused before it is promised
         now = self.clew.now()
-        return {"id": new_id(now), "space": space, "created": at(now), "by": face.grant.name, "options": given}
+        return {"id": new_id(now), "space": space, "created": iso(now), "by": face.grant.name, "options": given}
 
     def _offered(self, job: Job, data: bytes | None) -> Job:
         _check_whole(job)
@@ -61,17 +62,18 @@ class Jobs:
             if waiting >= self.settings.waiting_jobs:
                 raise CrowdedError(f"{waiting} imports are waiting already. Try again when some are done.", waiting=waiting)
             if data is not None:
-                self._store.keep(DATA_KIND + job.id, job.id, {"base64": base64.b64encode(data).decode()})
+                self._store.keep(DATA_KIND, job.id, {"base64": base64.b64encode(data).decode()})
             self.keep(job)
         self.offered.set()
         return job
 
     def get(self, grant: Grant, id: str) -> Job:
         """Return a job of a space that the caller knows of."""
-        found = next((job for job in self.list(grant) if job.id == id), None)
-        if found is None:
+        record = self._store.record(KIND, id)
+        found = None if record is None else self._fresh(job_of(record))
+        if found is None or not known_to(grant, found.space):
             raise NotFoundError(f"No job {id}.", id=id)
-        report = self._store.kept(REPORT_KIND + id).get(id)
+        report = self._store.record(REPORT_KIND, id)
         return found if report is None else replace(found, report=report)
 
     def list(self, grant: Grant) -> tuple[Job, ...]:
@@ -96,20 +98,23 @@ class Jobs:
 
     def sent(self, job: Job) -> bytes:
         """Return the data that was sent with a job."""
-        return base64.b64decode(self._store.kept(DATA_KIND + job.id)[job.id]["base64"])
+        record = self._store.record(DATA_KIND, job.id)
+        if record is None:
+            raise NotFoundError(f"What was sent with job {job.id} is gone. Send it again.", id=job.id)
+        return base64.b64decode(record["base64"])
 
     def finish(self, job: Job) -> None:
         """Write down how a job ended, and let go of what was sent with it and of the oldest of its space that are over."""
         with self._store.transaction():
             self.keep(replace(job, options={}, report=None))  # what was to be kept beside the texts is with them now
             if job.report is not None:
-                self._store.keep(REPORT_KIND + job.id, job.id, dict(job.report))
-            self._store.drop(DATA_KIND + job.id, job.id)
+                self._store.keep(REPORT_KIND, job.id, job.report)
+            self._store.drop(DATA_KIND, job.id)
             # Of its space: by what is gone of one's own nobody should learn how much others import.
             over = [each.id for each in self.all() if each.state in FINISHED and each.space == job.space]
             for id in over[: -self.settings.kept_jobs]:
                 self._store.drop(KIND, id)
-                self._store.drop(REPORT_KIND + id, id)
+                self._store.drop(REPORT_KIND, id)
 
 
 def _check_whole(job: Job) -> None:

@@ -19,7 +19,8 @@ from clew.engine.access import Grant, Right
 from clew.engine.guarded import Guarded
 from clew.errors import ClewError
 from clew.surface import payload
-from clew.surface.http.job import FINISHED, LEASE_SECONDS, Job, Owner, Progress, State, at
+from clew.surface.http.job import FINISHED, LEASE_SECONDS, Job, Owner, Progress, State
+from clew.times import iso
 
 if TYPE_CHECKING:
     from clew.ingest.importing import ImportReport
@@ -80,7 +81,7 @@ class Worker:
             job = next(filter(self._free, self._jobs.all()), None)
             if job is None:
                 return None
-            now = at(self._now())
+            now = iso(self._now())
             job = replace(job, state=State.RUNNING, owner=self._owner, beat=now, started=job.started or now, attempts=job.attempts + 1)
             self._jobs.keep(job)
         return job
@@ -105,7 +106,7 @@ class Worker:
 
     def _end(self, job: Job) -> None:
         if job.state in FINISHED:
-            self._jobs.finish(replace(job, finished=at(self._now())))
+            self._jobs.finish(replace(job, finished=iso(self._now())))
         else:
             self._jobs.keep(job)
 
@@ -142,7 +143,7 @@ class Worker:
         while not done.wait(BEAT_SECONDS):
             try:
                 if self._jobs.current is not None:
-                    self._jobs.keep(replace(self._jobs.current, beat=at(self._now())))
+                    self._jobs.keep(replace(self._jobs.current, beat=iso(self._now())))
             except ClewError as error:  # the next beat may come through
                 log.warning("jobs: %s", error.code, extra={"detail": error.message})
 

@@ -24,18 +24,47 @@ class Recording:
         assert store.kept("job") == {"b": {"done": 1}}
         assert store.kept("unheard of") == {}
 
+    def test_one_record_is_looked_up_by_kind_and_id(self, store: Store) -> None:
+        store.keep("token", "a", {"name": "é", "spaces": ["one", None]})
+        store.keep("token", "b", {})
+        store.keep("job", "b", {"done": 1})
+        assert store.record("token", "a") == {"name": "é", "spaces": ["one", None]}
+        assert store.record("token", "b") == {}
+        assert store.record("job", "b") == {"done": 1}
+        assert store.record("job", "a") is None
+        store.drop("token", "b")
+        assert store.record("token", "b") is None
+
+    def test_any_text_may_be_asked_for_as_the_id_of_a_record(self, store: Store) -> None:
+        ids = ("", "é", "a\0b", "a%", "a'--", "\U0001f9f6" * 100)
+        for id in ids:
+            store.keep("token", id, {"id": id})
+        assert [store.record("token", id) for id in ids] == [{"id": id} for id in ids]
+        assert [store.record("token", id) for id in ("a", "a\0", "A%", "e\u0301", "\udce4", "x" * 100_000)] == [None] * 6
+
+    def test_a_record_that_was_looked_up_is_the_callers_own(self, store: Store) -> None:
+        store.keep("job", "a", {"done": [1]})
+        found = store.record("job", "a")
+        assert found is not None
+        found["done"].append(2)
+        assert store.record("job", "a") == {"done": [1]}
+
     def test_a_record_kept_again_is_replaced(self, store: Store) -> None:
         store.keep("job", "a", {"done": 1, "of": 2})
         store.keep("job", "a", {"done": 2})
         assert store.kept("job") == {"a": {"done": 2}}
+        assert store.record("job", "a") == {"done": 2}
 
     def test_a_record_goes_with_the_transaction_that_failed(self, store: Store) -> None:
         store.keep("job", "a", {"done": 1})
         with raises(NotFoundError), store.transaction():
             store.keep("job", "a", {"done": 2})
             store.keep("job", "b", {})
+            assert store.record("job", "a") == {"done": 2}  # whoever writes it sees it
             store.update("nowhere", importance=1.0)
         assert store.kept("job") == {"a": {"done": 1}}
+        assert store.record("job", "a") == {"done": 1}
+        assert store.record("job", "b") is None
 
     def test_pages_put_together_are_the_list(self, store: Store) -> None:
         store.insert([node(f"n{i:02}", importance=(i % 4) / 4, accesses=i % 3, t_valid=later(i % 5)) for i in range(23)])
