@@ -41,6 +41,7 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.chunking --out benchmarks/results/chunking.json
+	$(BIN)/python -m benchmarks.staged --out benchmarks/results/staged.json
 	$(BIN)/python -m benchmarks.serving --out benchmarks/results/serving.json
 
 # The generator has an environment of its own: it is large, and nothing else needs it. -a: every page shows the list of all.

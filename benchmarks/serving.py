@@ -3,7 +3,7 @@
     python -m benchmarks.serving --nodes 100000 --seconds 60 --out benchmarks/results/serving.json
 
 A store of synthetic memories (the hashing embedder: no model is needed), one server process, and clients over loopback that read and
-write at once. Then the same with a kill -9 in the middle of writes, after which every acknowledged one must be there; then cold
+write at once: for seven minutes until its memory has levelled off, then by the clock. Then the same with a kill -9 in the middle of writes, after which every acknowledged one must be there; then cold
 starts of `clew serve` (to the first answer of /health) and of `clew mcp` (to the first answer to tools/list).
 """
 
@@ -63,6 +63,7 @@ class Tally:
 
 
 def sentence(draw: random.Random) -> str:
+    """Return a new text of known words: a vocabulary that grows with every text would measure how large the caches of words are."""
     return "The " + " ".join(draw.choices(WORDS, k=TEXT_WORDS)) + f" number {draw.randrange(10_000)}"
 
 

@@ -43,8 +43,8 @@ class Clew:
         environment="",
         install=(),
         packages=("clew", "numpy", "simsimd"),
-        about="default settings: exact int8 scan with float16 rescore, FTS5; hybrid: `recall` with the recipe `balanced`, its scoring, "
-        "explanations and access counting included; dense: `Store.dense` and the rows; filter: on metadata",
+        about="default settings: exact int8 scan with float16 rescore, postings in memory; hybrid: `recall` with the recipe "
+        "`balanced`, its scoring, explanations and access counting included; dense: `Store.dense` and the rows; filter: on metadata",
         commit="SQLite commit with row, words, vector and event, WAL, synchronous FULL",
     )
 

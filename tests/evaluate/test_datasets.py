@@ -85,7 +85,9 @@ def test_longmemeval_is_read_from_a_list_and_from_lines(folder: str) -> None:
     assert dataset.passages[0].text == "user: I talk about s1.\n\nassistant: Tell me more of s1."
     assert dataset.passages[0].time == datetime(2024, 5, 10, 8, 0, tzinfo=UTC)
     assert only(dataset, "q1").relevant == {"session": {"s1": 1, "s2": 1}}
-    assert only(dataset, "q1").asked_at == datetime(2024, 5, 28, 19, 47, tzinfo=UTC)
+    assert only(dataset, "q1").asked_at == datetime(2024, 5, 28, 23, 59, 59, tzinfo=UTC), (
+        "sessions of the same day count, whatever the hour"
+    )
     assert any("another date" in note for note in dataset.notes)
 
 

@@ -53,7 +53,8 @@ def memory() -> Iterator[clew.Clew]:
 
 
 def asked(memory: clew.Clew, question: str, weight: float) -> Recall:
-    return memory.variant(**{"recall.several_weight": weight, "recall.section_weight": 0.0}).recall(question, track=False)
+    unlifted = {"recall.section_weight": 0.0, "recall.section_weight_long": 0.0}
+    return memory.variant(**{"recall.several_weight": weight, **unlifted}).recall(question, track=False)
 
 
 def test_several_things_come_from_several_sections(memory: clew.Clew) -> None:

@@ -64,6 +64,8 @@ def test_an_older_file_that_cannot_be_written_answers_and_refuses_writes_by_name
         assert store.named(["ada"], where(), limit=5) == {}
         assert not any(store.mentions(["a"]).values())
         assert store.kept("token") == {}
+        assert store.record("token", "x") is None
+        assert not store.signals(["a"])["a"].keyed
         assert store.verify() == ()
         with pytest.raises(ReadOnlyError):
             store.keep("token", "x", {})

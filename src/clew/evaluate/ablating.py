@@ -83,6 +83,8 @@ def _links(settings: Settings) -> Iterator[Variant]:
         yield Variant(name="no-period", settings={"recall.period_weight": 0.0}, needs="dates")
     if settings.recall.sparse_full:
         yield Variant(name="no-sparse-full", settings={"recall.sparse_full": 0.0}, needs="vectors")
+    if settings.recall.section_weight or settings.recall.section_weight_long:
+        yield Variant(name="no-sections", settings={"recall.section_weight": 0.0, "recall.section_weight_long": 0.0}, needs="sections")
     if settings.recall.several_weight:
         yield Variant(name="no-several", settings={"recall.several_weight": 0.0}, needs="sections")
     if not settings.spread.enabled:

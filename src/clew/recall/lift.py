@@ -2,7 +2,7 @@
 
 "Yes, last Sunday!" answers only in its conversation, and a clause only in its contract. Sections are searched as the
 chunks are, and brought to the same scale; a chunk's relevance is then its own and its section's, in fixed shares: the
-section's is larger for a chunk that is too long for a context key, which nothing else finds by its surroundings. What
+section's is larger for a chunk without a context key, most often a long one, which nothing else finds by its surroundings. What
 stands in no section keeps its own relevance whole, so that memories and chunks compare.
 """
 
@@ -60,10 +60,11 @@ class Lift:
         terms = recall.terms if SPARSE in recall.channels else ()
         where = recall.question.where
         found = sections(self.store, where, terms=terms, vector=vector, dense_weight=self.dense_weight, limit=self.limit)
-        return {id: Place(rank, score, score, self.weight) for rank, (id, score) in enumerate(found, start=1)}
+        return {id: Place(rank, score, score, 0.0) for rank, (id, score) in enumerate(found, start=1)}
 
     def _raised(self, hit: Hit, known: Signals | None, sections: Mapping[NodeId, Place]) -> Hit:
         if known is None or known.parent is None:
             return hit
-        voted = sections.get(known.parent) or Place(None, 0.0, 0.0, self.weight)
-        return lifted(hit, voted if known.keyed else voted._replace(weight=self.weight_long))
+        weight = self.weight if known.keyed else self.weight_long
+        voted = sections.get(known.parent) or Place(None, 0.0, 0.0, weight)
+        return lifted(hit, voted._replace(weight=weight)) if weight else hit

@@ -211,10 +211,12 @@ class RecallSettings(Section):
     )
     # All three best on the dev part of LoCoMo, in a wide plateau (benchmarks/results/ablation).
     context_share: float = setting(0.5, "The share of the dense weight that the vectors of context keys have.", within=UNIT)
-    section_weight: float = setting(0.15, "The share of its section's relevance in a chunk's; 0 turns it off.", within=UNIT)
+    section_weight: float = setting(
+        0.15, "The share of its section's relevance in a chunk's that has a context key; 0 turns it off.", within=UNIT
+    )
     # Against 0.15 on the dev parts: SWE-QA +1.1 points, LongMemEval +0.7 (either may be chance), Chroma unmoved; 0.4 gains less.
     section_weight_long: float = setting(
-        0.3, "The same for a chunk that is too long for a context key: nothing else tells of its surroundings.", within=UNIT
+        0.3, "The same for a chunk without one, most often a long one: nothing else tells of its surroundings.", within=UNIT
     )
     section_dense_weight: float = setting(0.0, "The weight of vectors in a section's relevance; words get the rest.", within=UNIT)
     # On the dev part of LoCoMo all evidence of multi-hop questions in the first ten 30.6 instead of 25.2 %, recall@10 83.3 instead of 83.2

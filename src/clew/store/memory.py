@@ -320,7 +320,7 @@ class MemoryStore:
         """Return one record; None where there is none."""
         with self._reading() as state:
             body = state.records.get((kind, id))
-        return None if body is None else dict(json.loads(body))
+        return None if body is None else json.loads(body)
 
     def drop(self, kind: str, id: str) -> bool:
         """Remove a record; tell whether there was one."""

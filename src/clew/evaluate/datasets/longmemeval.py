@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from operator import attrgetter
 
 from clew.errors import InputError
 from clew.evaluate.data import Dataset, Passage, Query
@@ -24,20 +25,20 @@ CARD = Card(
     options={
         "unit": "what a passage is: session (default) or turn",
         "pool": "search the sessions of all questions together (default); off: each question has its own haystack, as published",
-        "dated": "let Clew stand at the date of each question, where later sessions are not there yet (default); off: at the end of all",
+        "dated": "let Clew stand at the day of each question, where sessions of later days are not there yet (default); off: at the end of all",
     },
 )
 DEV_QUESTIONS = 150
 UNITS = ("session", "turn")
 ABSTENTION = "_abs"
-STANDING = "Clew stands at the date of each question and is not shown what was said later; the baselines know no time."
+STANDING = "Clew stands at the day of each question and is not shown what was said later; the baselines know no time."
 _DATE = re.compile(r"(\d{4}/\d{2}/\d{2}) \(\w+\) (\d{2}:\d{2})")
 
 
 def load(asked: Asked, *, unit: str = "session", pool: bool = True, dated: bool = True) -> Dataset:
     """Return sessions or turns as passages; a question that must be abstained from has nothing relevant.
 
-    Pooled, a session that several questions share is there once, with its earliest date: it was before all of them.
+    Pooled, a session that several questions share is there once, with its earliest date.
     The pool holds the sessions of all questions, whichever part is asked for.
     """
     if unit not in UNITS:
@@ -50,7 +51,7 @@ def load(asked: Asked, *, unit: str = "session", pool: bool = True, dated: bool 
             known = passages.setdefault(passage.id, passage)
             if known.time != passage.time:
                 moved.append(passage.id)
-                passages[passage.id] = min(known, passage, key=_said)
+                passages[passage.id] = min(known, passage, key=attrgetter("time"))
     asking: set[str] = set()
     for question in questions:
         question.new("question_id", asking)
@@ -95,7 +96,7 @@ def _query(question: Record, *, unit: str, pool: bool, dated: bool) -> Query:
         space="default" if pool else id,
         category=question.text("question_type") + (ABSTENTION if abstains else ""),
         relevant={} if abstains else _relevant(question, unit=unit),
-        asked_at=_time(question, "question_date", question.text("question_date")) if dated else None,
+        asked_at=_evening(_time(question, "question_date", question.text("question_date"))) if dated else None,
     )
 
 
@@ -110,8 +111,9 @@ def _relevant(question: Record, *, unit: str) -> dict[str, dict[str, int]]:
     return relevant
 
 
-def _said(passage: Passage) -> datetime:
-    return passage.time or datetime.max.replace(tzinfo=UTC)
+def _evening(asked: datetime) -> datetime:
+    """Return the end of a day: the set keeps the order of days, and one answer in ten is of the question's day and a later hour."""
+    return asked.replace(hour=23, minute=59, second=59)
 
 
 def _time(question: Record, field: str, value: str) -> datetime:

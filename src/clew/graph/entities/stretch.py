@@ -10,8 +10,8 @@ from typing import NamedTuple
 from clew.graph.entities.coded import Coded, coded
 from clew.graph.entities.lexicon import PLAIN_TOOLS, TITLES, TOOLS, plain
 from clew.graph.entities.value import EntityType
+from clew.words import REMEMBERED
 
-REMEMBERED = 1 << 15  # stretches, some 400 bytes each
 MAX_REMEMBERED = 64  # characters: longer stretches are links and blobs, which do not come again
 _LEAD = "'’‘¿¡!?:=&%$^+·•"
 _TRAIL = ".:!?'’‘=…%"

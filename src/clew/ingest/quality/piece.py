@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from clew.ingest.idle import telling_words
 from clew.ingest.quality.lexicon import FUNCTION_WORDS, VERBS
-from clew.words import STOP_WORDS, folded, words
+from clew.words import REMEMBERED, STOP_WORDS, folded, words
 
 LONG_LETTERS = 9  # from here on a word is rare: of running English, under a tenth of the words
 _AROUND = ".,;:!?…\"'“”‘’«»"
-REMEMBERED = 1 << 15  # stretches, some 300 bytes each
 _LAST = frozenset(".!?…。！？؟।:\"'”’»)]*_")  # what a sentence or a label may end with
 MAX_REMEMBERED = 64  # characters: longer stretches are links, blobs and unspaced sentences, which do not come again
 _WIDE = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"

@@ -336,7 +336,7 @@ class SqliteStore:
         named = id.encode("utf-8", "surrogatepass")  # as bytes: a caller's text may hold half a character, which SQLite takes no other way
         with self._reading() as connection:
             row = connection.execute("SELECT body FROM record WHERE kind = ? AND id = CAST(? AS TEXT)", (kind, named)).fetchone()
-        return None if row is None else dict(json.loads(row[0]))
+        return None if row is None else json.loads(row[0])
 
     def drop(self, kind: str, id: str) -> bool:
         """Remove a record; tell whether there was one."""

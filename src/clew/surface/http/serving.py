@@ -101,7 +101,7 @@ def serve(clew: Clew, settings: ServeSettings, *, announce: Callable[[str], None
 
 def _share_heaps() -> None:
     """Let the threads share two heaps. By default glibc gives a thread its own, and each keeps what its dearest request once needed."""
-    with suppress(OSError, AttributeError):  # another C library has other ways
+    with suppress(OSError, AttributeError, TypeError):  # other systems have other ways
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, HEAPS)
 
 

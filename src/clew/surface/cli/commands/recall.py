@@ -60,5 +60,4 @@ def _show(session: Session, answer: Recall, *, explain: bool) -> None:
 
     for note in answer.notes:
         session.note(note)
-    now = answer.question.where.now
-    show(answer_page(answer, now, explain=explain) if answer.hits else nothing_page(answer))
+    show(answer_page(answer, answer.question.where.moment, explain=explain) if answer.hits else nothing_page(answer))
