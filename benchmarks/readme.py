@@ -22,8 +22,8 @@ def quality() -> list[str]:
     """Return the table of every public set: the default configuration beside its baselines, losers included."""
     head = [
         "Retrieval, default configuration, offline, no LLM (percent; *p* against BM25 by the randomisation test). Made by `clew eval run`;",
-        "intervals, categories and cost are in [benchmarks/results/eval](benchmarks/results/eval). On LongMemEval Clew stands at the day of",
-        "each question and is not shown what was said later, as the baselines are; with `dated=off` it is shown all.",
+        "intervals, categories and cost are in [benchmarks/results/eval](benchmarks/results/eval). On LongMemEval Clew stands at the",
+        "day of each question and is not shown what was said later, as the baselines are; with `dated=off` it is shown all.",
         "",
         "| set | measure | questions | BM25 | dense | RRF | **Clew** | p |",
         "|---|---|---:|---:|---:|---:|---:|---:|",

@@ -3,8 +3,9 @@
     python -m benchmarks.serving --nodes 100000 --seconds 60 --out benchmarks/results/serving.json
 
 A store of synthetic memories (the hashing embedder: no model is needed), one server process, and clients over loopback that read and
-write at once: for seven minutes until its memory has levelled off, then by the clock. Then the same with a kill -9 in the middle of writes, after which every acknowledged one must be there; then cold
-starts of `clew serve` (to the first answer of /health) and of `clew mcp` (to the first answer to tools/list).
+write at once: for seven minutes, until its memory has levelled off, and then by the clock. Then the same with a kill -9 in the middle
+of writes, after which every acknowledged one must be there; then cold starts of `clew serve` (to the first answer of /health) and of
+`clew mcp` (to the first answer to tools/list).
 """
 
 from __future__ import annotations

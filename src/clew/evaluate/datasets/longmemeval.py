@@ -25,7 +25,7 @@ CARD = Card(
     options={
         "unit": "what a passage is: session (default) or turn",
         "pool": "search the sessions of all questions together (default); off: each question has its own haystack, as published",
-        "dated": "let Clew stand at the day of each question, where sessions of later days are not there yet (default); off: at the end of all",
+        "dated": "let Clew stand at the day of each question, where later sessions are not there yet (default); off: at the end of all",
     },
 )
 DEV_QUESTIONS = 150
