@@ -43,6 +43,53 @@ def _set(result: dict[str, Any]) -> str:
     return f"| {name} | {result['measure']} | {result['questions']} | {' | '.join(shown)} | {told} |"
 
 
+def chunkers() -> list[str]:
+    """Return what each way to cut documents finds: the default recipe on Chroma's sets, single and multi-hop on sources."""
+    spans, files = ((RESULTS / "chunkers").glob(f"{name}-*/result.json") for name in ("chroma", "swe"))
+    return [
+        "",
+        "Ways to cut, 400 tokens at most for all of them. Chroma's test part, the best ten chunks of the default recipe.",
+        "",
+        "| chunker | token recall | token precision | token IoU | tokens returned |",
+        "|---|---:|---:|---:|---:|",
+        *(_spans(path) for path in sorted(spans)),
+        "",
+        "SWE-QA's dev part, recall@5 of files: one search for 10 or for 15 chunks, or two hops that look at 15 together.",
+        "",
+        "| chunker | single-hop@10 | single-hop@15 | multi-hop@15 | several files, multi-hop@15 |",
+        "|---|---:|---:|---:|---:|",
+        *(_files(path) for path in sorted(files)),
+    ]
+
+
+def _spans(path: Path) -> str:
+    row = _rows(path)["clew"]
+    values = [f"{100 * row['measures'][name]:.1f}" for name in ("token-recall", "token-precision", "token-IoU")]
+    return f"| {path.parent.name.removeprefix('chroma-')} | {' | '.join(values)} | {row['cost']['tokens_returned']:,.0f} |"
+
+
+def _files(path: Path) -> str:
+    rows = _rows(path)
+    values = [rows[name]["measures"]["recall@5"] for name in ("single-hop@10", "single-hop@15", "multi-hop@15")]
+    values.append(rows["multi-hop@15"]["by_category"]["several files"]["recall@5"])
+    return f"| {path.parent.name.removeprefix('swe-')} | {' | '.join(f'{100 * value:.1f}' for value in values)} |"
+
+
+def recipes() -> list[str]:
+    """Return what other recipes find where `balanced` finds as much as it does: the gate of `agent` and the narrowing of `staged`."""
+    lines = ["", "Recipes on the dev parts: what the quality gate of `agent` costs, and looking for sections first.", ""]
+    lines += ["| set | measure | balanced | agent | staged |", "|---|---|---:|---:|---:|"]
+    for path in sorted((RESULTS / "recipes").glob("*/result.json")):
+        result, rows = json.loads(path.read_text(encoding="utf-8")), _rows(path)
+        values = [f"{100 * rows[name]['measures'][result['measure']]:.1f}" for name in ("clew", "agent", "staged")]
+        lines.append(f"| {result['dataset']} | {result['measure']} | {' | '.join(values)} |")
+    return lines
+
+
+def _rows(path: Path) -> dict[str, dict[str, Any]]:
+    return {row["system"]: row for row in json.loads(path.read_text(encoding="utf-8"))["rows"]}
+
+
 def speed() -> list[str]:
     """Return the table of one run beside the peers."""
     path = RESULTS / f"speed-{SIZE}.json"
@@ -78,10 +125,11 @@ def _value(measures: dict[str, Any], name: str, digits: int) -> str:
 
 
 def rendered(path: Path) -> str:
-    """Return a document with what was measured in its place; the guide, a folder deeper, shows the sets alone."""
+    """Return a document with what was measured in its place; the guide, a folder deeper, shows chunkers and recipes too."""
     before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
-    lines = [*quality(), *speed()] if path == README else [line.replace("(benchmarks/", "(../benchmarks/") for line in quality()]
+    deeper = [*quality(), *chunkers(), *recipes()]
+    lines = [*quality(), *speed()] if path == README else [line.replace("(benchmarks/", "(../benchmarks/") for line in deeper]
     return before + BEGIN + "\n".join(lines) + "\n" + END + after
 
 

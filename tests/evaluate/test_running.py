@@ -130,6 +130,14 @@ def test_who_is_shown_a_chunk_of_a_long_passage_has_not_read_the_whole() -> None
         assert found.account([shown], 0.0).tokens_returned < token_estimate(dataset.passages[0].text)
 
 
+def test_passages_have_their_quality_as_an_import_notes_it_so_that_a_gate_is_measured() -> None:
+    dataset = dataset_from(["Haha yeah totally!", "Postgres on db-3 listens on port 6543"])
+    with indexed(dataset, None, progress=silent) as index:
+        idle, telling = (node.quality for node in index.memory.store.get(sorted(index.nodes)).values())
+    assert idle is not None and telling is not None
+    assert idle.overall < 0.4 <= telling.overall
+
+
 def test_what_was_said_after_the_question_is_not_there_to_be_found_but_for_baselines(tmp_path: Path) -> None:
     said = [datetime(2024, month, 1, tzinfo=UTC) for month in (3, 6)]
     dataset = dataset_from(["the harbour was dredged in spring", "the harbour was dredged in summer"])

@@ -7,7 +7,7 @@ import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from clew.ingest.draft import embedding_text
 from clew.ingest.embedding import made as as_embeddings
 from clew.ingest.embedding import wanted
 from clew.ingest.naming import mentions
+from clew.ingest.quality import assess
 from clew.ports import Embedder, EmbedRole, ModelInfo, Progress
 from clew.types import Embedding, Event, EventKind, Kind, Node, NodeId, Vectors
 from clew.words import content_hash, keywords
@@ -67,16 +68,16 @@ def indexed(
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="clew-eval-")))
         now = latest + timedelta(days=1)
 
-        def opened(name: str, nodes: Sequence[Node]) -> Clew:
+        def opened(name: str, nodes: Sequence[Node], passages: Mapping[NodeId, Passage]) -> Clew:
             memory = stack.enter_context(clew.open(folder / name, embedder=embedder, config=config, clock=lambda: now, **options))
             if embedder is not None and nodes:
                 memory.store.activate(ModelInfo(embedder.id, embedder.dimension))
-            _fill(memory, nodes, embedder, latest, progress)
+            _fill(memory, [_assessed(node, passages.get(node.id)) for node in nodes], embedder, latest, progress)
             return memory
 
-        flat = opened("flat.clew", made)
+        flat = opened("flat.clew", made, nodes)
         shaped = placed(made, dataset.passages, settings=flat.settings)
-        structured = opened("structured.clew", shaped.nodes) if len(shaped.nodes) > len(made) else flat
+        structured = opened("structured.clew", shaped.nodes, shaped.passages) if len(shaped.nodes) > len(made) else flat
         yield Index(flat, structured, dataset, shaped.passages, passages, embedder, vectors, _content(dataset))
 
 
@@ -110,6 +111,11 @@ def _node(id: NodeId, passage: Passage, now: datetime) -> Node:
         keywords=keywords(passage.text, limit=MAX_KEYWORDS),
         source=passage.document,
     )
+
+
+def _assessed(node: Node, passage: Passage | None) -> Node:
+    """Return a node with its quality, as an import would note it: the gate of some recipes asks for it."""
+    return replace(node, quality=assess(node.text, title=node.title, format=passage.format if passage else "text"))
 
 
 def _embeddings(nodes: Sequence[Node], embedder: Embedder | None) -> list[Embedding]:

@@ -46,6 +46,7 @@ def _passages(document: Document, chunker: Chunker) -> Iterator[Passage]:
             time=document.time,
             keys=document.keys,
             section=f"{document.id}/{chunk.index // SECTION_CHUNKS}",
+            format=document.format,
         )
 
 
