@@ -38,7 +38,7 @@ def _set(result: dict[str, Any]) -> str:
     shown = [f"**{100 * value:.1f}**" if value == max(values) else f"{100 * value:.1f}" for value in values]
     p = rows["clew"]["p_vs_bm25"]
     told = "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
-    chosen = [note.removeprefix(LOADED).rstrip(".") for note in result["notes"] if note.startswith(LOADED)]
+    chosen = [note.removeprefix(LOADED).rstrip(".").replace("=False", "=off") for note in result["notes"] if note.startswith(LOADED)]
     name = ", ".join([result["dataset"], result["level"], result["part"], *chosen])
     return f"| {name} | {result['measure']} | {result['questions']} | {' | '.join(shown)} | {told} |"
 
