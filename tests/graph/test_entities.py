@@ -258,8 +258,8 @@ def test_hostile_texts_take_time_in_proportion_to_their_length(seed: str) -> Non
     def repeated(length: int) -> str:
         return "".join(seed.format(i) for i in range(length // len(seed)))
 
-    small, large = (min(seconds(repeated(size)) for _ in range(2)) for size in (20_000, 160_000))
-    assert large < 0.05 + 8 * 4 * small  # eight times the text; a quadratic rule would take 64 times as long
+    small, large = (min(seconds(repeated(size)) for _ in range(2)) for size in (20_000, 640_000))
+    assert large < 0.05 + 32 * 8 * small  # 32 times the text; a quadratic rule would take 1,024 times as long
 
 
 def test_prose_is_read_at_a_fair_rate() -> None:
