@@ -118,8 +118,7 @@ def request(draw: random.Random, ids: list[str], write_share: float) -> tuple[st
     return ("agent", "POST", "/v1/search/agent", query) if kind == "agent" else ("recall", "POST", "/v1/recall", query)
 
 
-async def client(number: int, url: str, tally: Tally, ends: float, write_share: float) -> None:
-    draw = random.Random(number)
+async def client(draw: random.Random, url: str, tally: Tally, ends: float, write_share: float) -> None:
     async with httpx.AsyncClient(base_url=url, timeout=60, headers=HEADERS) as http:
         while time.monotonic() < ends:
             kind, method, path, body = request(draw, tally.acknowledged, write_share)
@@ -136,7 +135,7 @@ async def client(number: int, url: str, tally: Tally, ends: float, write_share: 
                 tally.acknowledged.append(answer.json()["id"])
 
 
-async def load(url: str, pid: int, *, seconds: float, clients: int, write_share: float, kill: float | None = None) -> Tally:
+async def load(url: str, pid: int, *, phase: str, seconds: float, clients: int, write_share: float, kill: float | None = None) -> Tally:
     """Let clients ask for a while, noting the server's memory every second; kill it after `kill` seconds, if given."""
     tally, began = Tally(), time.monotonic()
 
@@ -148,7 +147,8 @@ async def load(url: str, pid: int, *, seconds: float, clients: int, write_share:
                 os.kill(pid, signal.SIGKILL)
                 return
 
-    await asyncio.gather(watch(), *(client(number, url, tally, began + seconds, write_share) for number in range(clients)))
+    draws = [random.Random(f"{phase} {number}") for number in range(clients)]  # what one phase has written is no duplicate in the next
+    await asyncio.gather(watch(), *(client(draw, url, tally, began + seconds, write_share) for draw in draws))
     return tally
 
 
@@ -170,8 +170,8 @@ def steady(store: Path, *, settle: float, seconds: float, clients: int) -> dict[
     with server(store) as (child, url):
         warmed(url)
         fresh = rss_mb(child.pid)
-        asyncio.run(load(url, child.pid, seconds=settle, clients=clients, write_share=WRITE_SHARE))
-        tally = asyncio.run(load(url, child.pid, seconds=seconds, clients=clients, write_share=WRITE_SHARE))
+        asyncio.run(load(url, child.pid, phase="settle", seconds=settle, clients=clients, write_share=WRITE_SHARE))
+        tally = asyncio.run(load(url, child.pid, phase="steady", seconds=seconds, clients=clients, write_share=WRITE_SHARE))
     everything = [each for times in tally.seconds.values() for each in times]
     third = max(1, len(tally.rss) // 3)
     return {
@@ -195,7 +195,9 @@ def steady(store: Path, *, settle: float, seconds: float, clients: int) -> dict[
 def killed(store: Path, *, clients: int) -> dict[str, Any]:
     with server(store) as (child, url):
         warmed(url)
-        tally = asyncio.run(load(url, child.pid, seconds=KILL_SECONDS * 2, clients=clients, write_share=0.8, kill=KILL_SECONDS))
+        tally = asyncio.run(
+            load(url, child.pid, phase="killed", seconds=KILL_SECONDS * 2, clients=clients, write_share=0.8, kill=KILL_SECONDS)
+        )
     with clew.open(store, **BUILD) as memory:
         found = memory.store.get(tally.acknowledged)
         lost = [id for id in tally.acknowledged if id not in found]
