@@ -29,11 +29,11 @@ def quality() -> list[str]:
         "|---|---|---:|---:|---:|---:|---:|---:|",
     ]
     files = sorted((RESULTS / "eval").glob("*/result.json"))
-    return head + [_set(json.loads(path.read_text(encoding="utf-8"))) for path in files]
+    return head + [_set(_read(path)) for path in files]
 
 
 def _set(result: dict[str, Any]) -> str:
-    rows = {row["system"]: row for row in result["rows"]}
+    rows = _rows(result)
     values = [rows[name]["measures"][result["measure"]] for name in SYSTEMS]
     shown = [f"**{100 * value:.1f}**" if value == max(values) else f"{100 * value:.1f}" for value in values]
     p = rows["clew"]["p_vs_bm25"]
@@ -63,13 +63,13 @@ def chunkers() -> list[str]:
 
 
 def _spans(path: Path) -> str:
-    row = _rows(path)["clew"]
+    row = _rows(_read(path))["clew"]
     values = [f"{100 * row['measures'][name]:.1f}" for name in ("token-recall", "token-precision", "token-IoU")]
     return f"| {path.parent.name.removeprefix('chroma-')} | {' | '.join(values)} | {row['cost']['tokens_returned']:,.0f} |"
 
 
 def _files(path: Path) -> str:
-    rows = _rows(path)
+    rows = _rows(_read(path))
     values = [rows[name]["measures"]["recall@5"] for name in ("single-hop@10", "single-hop@15", "multi-hop@15")]
     values.append(rows["multi-hop@15"]["by_category"]["several files"]["recall@5"])
     return f"| {path.parent.name.removeprefix('swe-')} | {' | '.join(f'{100 * value:.1f}' for value in values)} |"
@@ -80,14 +80,19 @@ def recipes() -> list[str]:
     lines = ["", "Recipes on the dev parts: what the quality gate of `agent` costs, and looking for sections first.", ""]
     lines += ["| set | measure | balanced | agent | staged |", "|---|---|---:|---:|---:|"]
     for path in sorted((RESULTS / "recipes").glob("*/result.json")):
-        result, rows = json.loads(path.read_text(encoding="utf-8")), _rows(path)
+        result = _read(path)
+        rows = _rows(result)
         values = [f"{100 * rows[name]['measures'][result['measure']]:.1f}" for name in ("clew", "agent", "staged")]
         lines.append(f"| {result['dataset']} | {result['measure']} | {' | '.join(values)} |")
     return lines
 
 
-def _rows(path: Path) -> dict[str, dict[str, Any]]:
-    return {row["system"]: row for row in json.loads(path.read_text(encoding="utf-8"))["rows"]}
+def _read(path: Path) -> dict[str, Any]:
+    return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _rows(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {row["system"]: row for row in result["rows"]}
 
 
 def speed() -> list[str]:
@@ -95,7 +100,7 @@ def speed() -> list[str]:
     path = RESULTS / f"speed-{SIZE}.json"
     if not path.exists():
         return []
-    run = json.loads(path.read_text(encoding="utf-8"))
+    run = _read(path)
     lines = [
         "",
         f"Speed at {SIZE:,} memories of 384 numbers, one run on a shared machine with {run['machine']['cores']} cores, milliseconds",

@@ -11,7 +11,7 @@ from clew.errors import InputError
 from clew.evaluate.data import Dataset, Passage, Query
 from clew.evaluate.datasets.asked import Asked, counted
 from clew.evaluate.datasets.card import Card
-from clew.evaluate.datasets.record import Record
+from clew.evaluate.datasets.record import Record, distinct
 
 CARD = Card(
     name="longmemeval",
@@ -52,9 +52,7 @@ def load(asked: Asked, *, unit: str = "session", pool: bool = True, dated: bool 
             if known.time != passage.time:
                 moved.append(passage.id)
                 passages[passage.id] = min(known, passage, key=attrgetter("time"))
-    asking: set[str] = set()
-    for question in questions:
-        question.new("question_id", asking)
+    distinct(questions, "question_id")
     queries = [_query(question, unit=unit, pool=pool, dated=dated) for question in asked.split(questions, dev=DEV_QUESTIONS)]
     notes = [STANDING] if dated else []
     notes += counted(len(moved), f"{unit}s that come again with another date; the earliest is kept", moved)

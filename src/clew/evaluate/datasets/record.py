@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
@@ -109,6 +109,13 @@ class Record:
             if not _is(kind, value):
                 raise self.place.wrong(f"{self.path}{field}[{n}]", value, f"is not {KINDS[kind]}")
         return self.values(field)
+
+
+def distinct(records: Iterable[Record], field: str) -> None:
+    """Refuse records of which two have the same text in a field."""
+    seen: set[str] = set()
+    for record in records:
+        record.new(field, seen)
 
 
 def storable(text: str) -> str:

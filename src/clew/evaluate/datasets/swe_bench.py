@@ -11,7 +11,7 @@ from clew.evaluate.data import Dataset, Document, Query
 from clew.evaluate.datasets import trees
 from clew.evaluate.datasets.asked import Asked, counted
 from clew.evaluate.datasets.card import EVERYTHING, Card
-from clew.evaluate.datasets.record import Record
+from clew.evaluate.datasets.record import Record, distinct
 
 CARD = Card(
     name="swe-bench",
@@ -40,9 +40,7 @@ def load(asked: Asked, *, sources: Path | str | None = None) -> Dataset:
     """
     root = Path(sources) if sources is not None else asked.folder.path / "sources"
     instances = asked.first([record for path in asked.folder.all(SPLITS[asked.part]) for record in asked.folder.records(path)])
-    asking: set[str] = set()
-    for record in instances:
-        record.new("instance_id", asking)
+    distinct(instances, "instance_id")
     documents: dict[str, Document] = {}
     for space, record in sorted({_space(record): record for record in instances}.items()):
         documents |= {document.id: document for document in trees.documents(_files(asked, root, record), space=space)}

@@ -13,7 +13,7 @@ from clew.evaluate.data import Dataset, Document, Query
 from clew.evaluate.datasets import trees
 from clew.evaluate.datasets.asked import Asked, counted
 from clew.evaluate.datasets.card import EVERYTHING, Card
-from clew.evaluate.datasets.record import Record
+from clew.evaluate.datasets.record import Record, distinct
 
 CARD = Card(
     name="swe-qa",
@@ -40,9 +40,7 @@ def load(asked: Asked, *, sources: Path | str | None = None, paths: bool = False
     questions = [record for record in asked.folder.records(asked.folder.one(CARD.files[0])) if _wanted(asked, record)]
     root = Path(sources) if sources is not None else asked.folder.path / "sources"
     documents: list[Document] = []
-    asking: set[str] = set()
-    for record in questions:
-        record.new("id", asking)
+    distinct(questions, "id")
     for space in sorted({record.below("repo") for record in questions}):
         documents += trees.documents(trees.tree(asked.folder, _sources(root, space)), space=space)
     known = {(document.space, document.keys["file"]) for document in documents}
