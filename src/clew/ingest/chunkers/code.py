@@ -42,10 +42,11 @@ class Code:
         tree = _parsed(text, source, format) if format in GRAMMARS and not self._is_small(text, options) else None
         if tree is None:
             return Recursive(self.count).chunk(text, format=format, options=options, units=units)
-        walk = Walk(text, source, tree.root_node, count=self.count, options=options)
-        names = Names(tree.root_node, format)
+        root = tree.root_node
+        walk = Walk(text, source, root, count=self.count, options=options)
+        names = Names(root, format)
         spans = pack(walk.row)
-        texts = iter([text[span.start : span.end] for span in spans])
+        texts = iter([text[span.start : span.end].encode(errors="surrogatepass") for span in spans])
 
         def describe(owners: Sequence[int]) -> tuple[str, tuple[str, ...]]:
             scopes = walk.around(owners)

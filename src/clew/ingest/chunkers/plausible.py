@@ -15,19 +15,19 @@ DEEPEST_BRACKET = 200
 LINES_AN_ERROR = 100  # so many lines may hold one quote or bracket that this simple look misjudges
 
 
-def _over_lines(opening: str, body: str, closing: str) -> str:
-    """Return the pattern of a literal that may hold lines; an unclosed one goes to the end and leaves its opening."""
-    return rf"{opening}(?:{body})*+{closing}|({opening})(?:{body})*+\Z"
+def _over_lines(body: str, closing: str) -> str:
+    """Return the pattern of the rest of a literal that may hold lines; an unclosed one goes to the end, which is a group."""
+    return rf"(?:{body})*+(?:{closing}|(\Z))"
 
 
+# Each alternative begins with a letter of its own: so the places between literals are skipped, not looked at.
 _QUOTED = r"\"(?:[^\"\\\n]++|\\.)*+\""
 _TICKED = r"'(?:[^'\\\n]++|\\.)*+'"
-_COMMENT = r"//[^\n]*+|" + _over_lines(r"/\*", r"[^*]++|\*(?!/)", r"\*/")
-_RUST = r"'(?:[^'\\\n]|\\[^\n]{1,8}?)'|" + _over_lines(r"\"", r"[^\"\\]++|\\.", r"\"")
+_COMMENT = r"/(?:/[^\n]*+|\*" + _over_lines(r"[^*]++|\*(?!/)", r"\*/") + ")"
+_RUST = r"'(?:[^'\\\n]|\\[^\n]{1,8}?)'|\"" + _over_lines(r"[^\"\\]++|\\.", r"\"")
 _RUST_LITERALS = re.compile(rf"{_COMMENT}|{_RUST}", re.DOTALL)
-_TEMPLATE = _over_lines("`", r"[^`\\]++|\\.", "`")
+_TEMPLATE = "`" + _over_lines(r"[^`\\]++|\\.", "`")
 _OTHER_LITERALS = re.compile(rf"{_COMMENT}|{_TEMPLATE}|{_QUOTED}|{_TICKED}", re.DOTALL)
-_UNCLOSED = ("/*", "`")
 _LINEAR = frozenset({"python"})  # its grammar recovers in linear time: measured with the same texts
 _BRACKETS = b"()[]{}"
 _STEP = dict(zip(_BRACKETS, (1, -1) * 3, strict=True))
@@ -40,13 +40,25 @@ def is_plausible(text: str, format: str) -> bool:
     >>> is_plausible("def f(a):\n    return a['(']", "python"), is_plausible("/*\n\"\n" * 99, "java")
     (True, False)
     """
-    if len(text) > LARGEST_SOURCE or max(map(len, text.split("\n"))) > LONGEST_LINE:
+    if len(text) > LARGEST_SOURCE or _has_long_line(text):
         return False
     if format in _LINEAR:
         return True
-    bare = "".join(filter(None, (_RUST_LITERALS if format == "rust" else _OTHER_LITERALS).split(text)))
-    if any(map(bare.__contains__, _UNCLOSED)):
+    between = (_RUST_LITERALS if format == "rust" else _OTHER_LITERALS).split(text)
+    comment, other = between[-3:-1] or (None, None)  # only the last literal can be unclosed
+    bare = "".join(between[::3])
+    if comment is not None or "`" in bare or (other is not None and format != "rust"):
         return False
     steps = list(accumulate(map(_STEP.__getitem__, bare.encode(errors="replace").translate(None, _NO_BRACKET)), initial=0))
-    errors = bare.count('"') + abs(steps[-1]) - min(steps)
+    errors = bare.count('"') + (other is not None) + abs(steps[-1]) - min(steps)
     return max(steps) <= DEEPEST_BRACKET and errors <= 2 + text.count("\n") // LINES_AN_ERROR
+
+
+def _has_long_line(text: str) -> bool:
+    """Tell whether a line is too long, by leaps from line end to line end as far as a line may go."""
+    at = 0
+    while len(text) - at > LONGEST_LINE:
+        at = text.rfind("\n", at, at + LONGEST_LINE + 1) + 1
+        if not at:
+            return True
+    return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import IntEnum
 from itertools import accumulate
 
@@ -92,17 +92,20 @@ class Row:
     def add_paragraphs(self, start: int, end: int, level: Level = Level.BLOCK, owner: int = 0) -> None:
         """Append a stretch by its paragraphs: small ones whole, others by their lines, for the packing to keep together."""
         large = self.options.target_tokens * _CHARACTERS_A_TOKEN
+        measure = self._measure(start, end)
         for first, last in paragraphs(self.text, start, end):
             if last - first > large:
                 self.add_lines(first, last, level, owner, blank=Level.BLOCK)
-            else:
-                self.add_block(first, last, level, owner)
+            elif (size := measure(first, last)) > self.largest(level):
+                self.add_lines(first, last, level, owner)
+            elif not self.is_blank(first, last):
+                self.add(first, last, size, level, owner)
             level = Level.BLOCK
 
     def add_lines(self, start: int, end: int, level: Level = Level.BLOCK, owner: int = 0, *, blank: Level = Level.ITEM) -> None:
         """Append a stretch line by line; what follows a blank line begins at the level `blank`."""
         long = self._inner * _CHARACTERS_A_TOKEN
-        measure = self.whole if self._parts_runs(start) and self._parts_runs(end) else self.span
+        measure = self._measure(start, end)
         for line in self.text[start:end].splitlines(keepends=True):
             behind = start + len(line)
             size = measure(start, behind) if len(line) <= long else None
@@ -176,6 +179,10 @@ class Row:
         running = self._running
         return self.count(self.text[start:end]) if running is None else running[end] - running[start]
 
+    def _measure(self, start: int, end: int) -> Callable[[int, int], int]:
+        """Return the quickest way to size the lines or paragraphs of a stretch."""
+        return self.whole if self._parts_runs(start) and self._parts_runs(end) else self.span
+
     def last_runs(self, floor: int, cut: int, size: int) -> int | None:
         """Return where the last whole runs behind `floor` begin that are at most `size` together; None if it must be counted."""
         if self._running is None or not self._parts_runs(cut):
@@ -190,7 +197,7 @@ class Row:
 
     def is_blank(self, start: int, end: int) -> bool:
         """Tell whether a stretch holds white space alone, or nothing."""
-        return start == end or self.text[start:end].isspace()
+        return start == end or (self.text[start].isspace() and self.text[start:end].isspace())
 
     def fits(self, start: int, end: int) -> bool:
         """Tell whether a stretch of the text is within the largest size."""

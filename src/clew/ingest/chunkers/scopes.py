@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any, NamedTuple
 
 from clew.ingest.chunkers.imports import imported_names
@@ -13,6 +12,7 @@ from clew.ingest.chunkers.languages import CONTAINERS, FUNCTIONS, IMPORTS, WRAPP
 LONGEST_SIGNATURE = 200  # letters
 MOST_IMPORTS = 12  # named in a context
 _WORD = re.compile(r"[^\W\d]\w*")
+_WORDS = bytes(code if code >= 0x80 or chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(256))
 _DEEPEST_DECLARATOR = 8
 
 
@@ -77,29 +77,12 @@ class Names:
     def __init__(self, root: Any, format: str) -> None:
         found = [node for node in root.children if node.type in IMPORTS]
         known = {name for node in found for name in imported_names(node.text.decode(errors="replace"), format)}
-        self._known = sorted(filter(_WORD.fullmatch, known))
+        self._known = frozenset(name.encode() for name in filter(_WORD.fullmatch, known))
 
-    def used(self, text: str) -> str:
+    def used(self, text: bytes) -> str:
         """Return the imports that a text uses, for its context."""
-        names = list(islice((name for name in self._known if name in text and _has_word(text, name)), MOST_IMPORTS))
-        return f"imports {', '.join(names)}" if names else ""
-
-
-def _has_word(text: str, word: str) -> bool:
-    """Tell whether a word stands in a text for itself; digits before it are no part of it, as names begin with a letter."""
-    at = text.find(word)
-    while at >= 0:
-        end, before = at + len(word), at - 1
-        while before >= 0 and text[before].isdecimal():
-            before -= 1
-        if not (before >= 0 and _in_word(text[before])) and not (end < len(text) and _in_word(text[end])):
-            return True
-        at = text.find(word, end)
-    return False
-
-
-def _in_word(letter: str) -> bool:
-    return letter.isalnum() or letter == "_"
+        names = sorted(self._known.intersection(text.translate(_WORDS).split()))[:MOST_IMPORTS] if self._known else ()
+        return f"imports {b', '.join(names).decode()}" if names else ""
 
 
 def context_of(scopes: Sequence[Scope], imports: str) -> str:
