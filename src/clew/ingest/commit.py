@@ -88,7 +88,7 @@ class Committer:
         judged = [self._judged(draft) for draft in drafts]
         ready = self._prepared([each for each in judged if isinstance(each, Draft)])
         if self._returned is not None:
-            for space in dict.fromkeys(draft.space for draft in drafts):
+            for space in dict.fromkeys(draft.space for draft in drafts if draft.on_duplicate is not OnDuplicate.INSERT):
                 self._returned.of(space).refresh(self._clock())
         with self._store.transaction():
             if ready.vectors:

@@ -46,6 +46,7 @@ class Pending:
         self._nodes: dict[NodeId, Node] = {}
         self._vectors: dict[str, dict[NodeId, Vectors]] = defaultdict(dict)  # by space
         self._texts: dict[tuple[str, str], list[Node]] = defaultdict(list)
+        self._stored_texts: dict[tuple[str, str], list[Node]] = {}  # looked up once: nobody else writes meanwhile
         self._keys: dict[tuple[str, str], Node] = {}
         self._claims: dict[tuple[str, str], NodeId] = {}
         self._events: list[Event] = []
@@ -111,10 +112,13 @@ class Pending:
         return min(later, key=lambda node: (node.t_valid, node.id), default=None)
 
     def _same_text(self, offered: Draft) -> list[Node]:
-        hashed = content_hash(offered.text)
-        ids = self._store.find_hash(offered.space, hashed)
-        stored = self._store.get(ids) if ids else {}
-        return [*(stored[id] for id in ids if id in stored), *self._texts[offered.space, hashed]]
+        key = offered.space, content_hash(offered.text)
+        stored = self._stored_texts.get(key)
+        if stored is None:
+            ids = self._store.find_hash(*key)
+            nodes = self._store.get(ids) if ids else {}
+            stored = self._stored_texts[key] = [nodes[id] for id in ids if id in nodes]
+        return [*stored, *self._texts[key]]
 
     def near(self, offered: Draft, vector: Vectors, *, at: datetime) -> Near:
         """Return the nearest live memory that says nearly the same, with its cosine, and those that the first look has found."""

@@ -112,6 +112,13 @@ def test_insert_overrides_and_error_raises(memory: clew.Clew) -> None:
     assert memory.remember(WRAPPED, on_duplicate="insert").outcome is OutcomeKind.INSERTED
 
 
+def test_what_is_inserted_in_any_case_leaves_what_was_returned_to_be_heard_by_the_next(memory: clew.Clew) -> None:
+    told(memory, PORT)
+    assert memory.remember(TEA, on_duplicate="insert").outcome is OutcomeKind.INSERTED
+    kept, echo = memory.remember_many([{"text": WRAPPED, "on_duplicate": "insert"}, {"text": WRAPPED + " Noted."}], near=False)
+    assert kept.outcome is OutcomeKind.INSERTED and is_echo(echo)
+
+
 def test_a_retry_under_the_same_key_gets_the_memory_of_the_first_time(memory: clew.Clew) -> None:
     first = memory.remember(WRAPPED, idempotency_key="a")
     memory.recall("staging port")

@@ -45,6 +45,8 @@ def coded(core: str) -> Coded | None:
     >>> [coded(core) for core in ("Anna", "and/or", "follow-up", "12.03.2024", "e.g", "24/7")]
     [None, None, None, None, None, None]
     """
+    if core.isalpha() and (core.islower() or not core[0].islower()) and core.casefold() not in FILE_NAMES:
+        return None  # as most are: no rule finds a name in letters alone but for getUserName and Makefile
     if "://" in core[:32] or core[:4] == "www.":
         return _address(core)
     if len(core) > MAX_CODED or len(core) < 2:

@@ -45,7 +45,7 @@ def marked(text: str, *, code: bool = False) -> Iterator[Marked]:
         yield from filter(None, (_code(text, found.start(1), found.end(1)) for found in _BACKTICKED.finditer(text)))
     if "()" in text:
         yield from (Marked(found.start(1), found.end(1), EntityType.CONCEPT, CALL) for found in _CALLED.finditer(text))
-    if not code:
+    if not code and ('"' in text or not text.isascii()):
         yield from filter(None, (_quoted(found) for found in _QUOTED.finditer(text)))
 
 

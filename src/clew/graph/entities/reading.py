@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from clew.graph.entities.stretch import Shape, Stretch, stretch
+from clew.graph.entities.stretch import Shape, Stretch, stretches
 from clew.graph.entities.unspaced import SCRIPTS, UNSHAPED, dominant
 
 # Brackets, quotation marks, commas and dashes stand between stretches: a name does not go on behind them.
@@ -67,31 +67,48 @@ def read(text: str, *, format: str = "text") -> Reading:
     ['Anna', 'Rome.']
     """
     plain = _TAG.sub(lambda tag: " " * len(tag[0]), text) if format == "html" else text
-    found, stretches = _cut(plain)
-    words = [piece.word for piece in stretches]
+    starts, ends, found = _cut(plain)
+    words = [piece.word for piece in found]
     return Reading(
         text=plain,
         words=words + [""] * BEYOND,
-        stretches=stretches,
-        starts=[match.start() for match in found],
-        ends=[match.end() for match in found],
-        telling=[i for i, piece in enumerate(stretches) if piece.tells],
-        small=frozenset([piece.word for piece in stretches if not piece.tells]),
+        stretches=found,
+        starts=starts,
+        ends=ends,
+        telling=[i for i, piece in enumerate(found) if piece.tells],
+        small=frozenset([piece.word for piece in found if not piece.tells]),
     )
 
 
-def _cut(text: str) -> tuple[list[re.Match[str]], list[Stretch]]:
-    """Return where the stretches lie and what each is; where a script writes no spaces, it is cut from the others."""
+def _cut(text: str) -> tuple[list[int], list[int], list[Stretch]]:
+    """Return where the stretches begin and end and what each is; where a script writes no spaces, it is cut from the others."""
     if text.isascii() or not UNSHAPED.search(text):
-        found = list(_STRETCH.finditer(text))
-        return found, [stretch(match[0]) for match in found]
-    found, most = list(_BY_SCRIPT.finditer(text)), dominant(text)
-    made = ((match, stretch(match[0])) for match in found)
-    return found, [
-        piece._replace(tells=False) if UNSHAPED.match(match[0]) and (most or _amid(text, match)) else piece for match, piece in made
-    ]
+        spelled = _STRETCH.findall(text)
+        return *_spans(text, spelled), stretches(spelled)
+    spelled, most = _BY_SCRIPT.findall(text), dominant(text)
+    starts, ends = _spans(text, spelled)
+    made = zip(spelled, starts, ends, stretches(spelled), strict=True)
+    return (
+        starts,
+        ends,
+        [
+            piece._replace(tells=False) if UNSHAPED.match(written) and (most or _amid(text, start, end)) else piece
+            for written, start, end, piece in made
+        ],
+    )
 
 
-def _amid(text: str, match: re.Match[str]) -> bool:
+def _spans(text: str, spelled: list[str]) -> tuple[list[int], list[int]]:
+    """Return where each of the stretches begins and ends: they stand in order, and nothing of them stands between two."""
+    starts, ends, end = [], [], 0
+    for each in spelled:
+        start = text.find(each, end)
+        end = start + len(each)
+        starts.append(start)
+        ends.append(end)
+    return starts, ends
+
+
+def _amid(text: str, start: int, end: int) -> bool:
     """Tell whether a letter stands right before or behind: what is cut from other words is a part of a sentence, not a name."""
-    return any(beside.isalnum() for beside in (text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]))
+    return any(beside.isalnum() for beside in (text[start - 1 : start], text[end : end + 1]))

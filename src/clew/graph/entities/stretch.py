@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from clew.graph.entities.coded import Coded, coded
-from clew.graph.entities.lexicon import PLAIN_TOOLS, TITLES, TOOLS, plain
+from clew.graph.entities.lexicon import FILE_NAMES, PLAIN_TOOLS, TITLES, TOOLS, plain
 from clew.graph.entities.value import EntityType
 from clew.words import REMEMBERED
 
@@ -24,6 +24,9 @@ _ACRONYM = re.compile(r"[A-Z][A-Z0-9&]{1,7}s?|[A-Z]\d{1,3}|(?:[A-Z]\.)+[A-Z]|\d{
 _COMPOUND_TAIL = re.compile(r"-[a-z]+$")
 _CJK = re.compile("[\u3400-\u9fff\uac00-\ud7af]{2,4}")
 _NUMBER = re.compile(r"\d{1,5}")
+
+
+_MEANT = PLAIN_TOOLS | FILE_NAMES  # small words that are names
 
 
 class Shape(Enum):
@@ -53,17 +56,19 @@ class Stretch(NamedTuple):
     code: Coded | None = None
 
 
-def stretch(text: str) -> Stretch:
-    """Return what a stretch is.
+def stretches(texts: list[str]) -> list[Stretch]:
+    """Return what each stretch is.
 
-    >>> dr, matts, done = stretch("Dr."), stretch("Matt's"), stretch("done.")
-    >>> dr.ends, matts.word, matts.possessive, done.ends, stretch("HTTP").shape
+    >>> dr, matts, done, http = stretches(["Dr.", "Matt's", "done.", "HTTP"])
+    >>> dr.ends, matts.word, matts.possessive, done.ends, http.shape
     (False, 'matt', True, True, <Shape.ACRONYM: 2>)
     """
-    return _remembered(text) if len(text) <= MAX_REMEMBERED else _stretch(text)
+    return [_remembered(text) if len(text) <= MAX_REMEMBERED else _stretch(text) for text in texts]
 
 
 def _stretch(text: str) -> Stretch:
+    if text.isascii() and text.isalpha() and text.islower() and text not in _MEANT:
+        return Stretch(0, len(text), text, Shape.LOWER)  # as most are: no rule below finds more in them
     first, last = len(text) - len(text.lstrip(_LEAD)), len(text.rstrip(_TRAIL))
     if first >= last:
         return Stretch(0, 0, "", Shape.SIGN, ends=text[-1:] in ".!?:", bound=True)
@@ -118,4 +123,4 @@ def _shape(core: str) -> Shape:
 
 
 def _ends(tail: str) -> bool:
-    return any(sign in tail for sign in ".!?:…")
+    return bool(tail) and any(sign in tail for sign in ".!?:…")

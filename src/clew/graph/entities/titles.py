@@ -41,6 +41,8 @@ def titled(title: str, text: str) -> Entity | None:
     >>> film.name, film.key, film.aliases, str(film.type), film.start, film.end
     ('Titanic', 'titanic', ('titanic 1997 film',), 'CONCEPT', 0, 7)
     """
+    if not title:
+        return None
     title = " ".join(title.split())
     keys = title_keys(title) if len(title) <= MAX_TITLE else ()
     if not keys:

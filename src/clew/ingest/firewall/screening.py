@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
@@ -26,7 +26,10 @@ def screened(fields: Mapping[str, Any], settings: FirewallSettings) -> tuple[Map
         return fields, ()
     screen = Screen(cards=settings.cards)
     try:
-        if not secrets_in("\n".join(_lines(fields)), cards=settings.cards):  # as in nearly all: one look for all fields together
+        lines: list[str] = []
+        for name, value in fields.items():
+            _gather(value, name, lines)
+        if not secrets_in("\n".join(lines), cards=settings.cards):  # as in nearly all: one look for all fields together
             return fields, ()
         found = {name: screen.seen(value, name) for name, value in fields.items() if value}
         for name in NAMES:
@@ -66,17 +69,17 @@ def taken_out(rules: tuple[str, ...]) -> str:
     return f"Secrets were taken out and not kept: {sentence_list(rules)}. {WAY_OUT}"
 
 
-def _lines(value: Any, name: str = "") -> Iterator[str]:
-    """Yield every text in a value of any shape, beside the name it was given under."""
+def _gather(value: Any, name: str, lines: list[str]) -> None:
+    """Add every text in a value of any shape, beside the name it was given under."""
     if isinstance(value, str):
-        yield f'{name} = "{value}"' if names_secret(name) else value
-    elif isinstance(value, Mapping):
-        for key, each in value.items():
-            yield from _lines(key)
-            yield from _lines(each, key if isinstance(key, str) else "")
+        lines.append(f'{name} = "{value}"' if names_secret(name) else value)
     elif type(value) in _PLAIN:
         for each in value:
-            yield from _lines(each, name)
+            _gather(each, name, lines)
+    elif value is not None and isinstance(value, Mapping):  # None first: asking whether a value is a Mapping takes longest
+        for key, each in value.items():
+            _gather(key, "", lines)
+            _gather(each, key if isinstance(key, str) else "", lines)
 
 
 class Screen:

@@ -6,7 +6,7 @@ import math
 import re
 from itertools import pairwise
 
-from clew.ingest.quality.reading import Reading, Unit
+from clew.ingest.quality.reading import PLAIN, Reading, Unit
 
 HALF_SUBSTANCE = 3  # different telling words at which substance is a half: "Postgres listens on port 6543" has four
 WORDS_A_DETAIL = 20  # one detail in twenty words makes a text half specific
@@ -65,11 +65,16 @@ def clarity(reading: Reading) -> float:
     readable = 1 - reading.damaged / reading.characters
     if reading.code:
         return readable
-    signs = len(_SIGN.findall(reading.plain))
+    signs = _signs(reading.plain)
     runs = sum(len(run[0]) for run in _RUN.finditer(reading.plain)) if signs >= SIGNS * reading.characters else 0
     letters = 1 - min(reading.characters, signs + runs) / reading.characters
     longest = reading.words / max(1, len(reading.units)) / LONG_SENTENCE
     return readable * min(1.0, letters / LETTERS) * (1 / max(1.0, longest))
+
+
+def _signs(text: str) -> int:
+    """Count the characters that are neither words nor white space."""
+    return len(text.encode().translate(None, PLAIN + b"_")) if text.isascii() else len(_SIGN.findall(text))
 
 
 def is_whole(unit: Unit) -> bool:

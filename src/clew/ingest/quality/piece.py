@@ -59,8 +59,10 @@ def pieces(stretches: list[str]) -> list[Piece]:
 
 
 def _piece(stretch: str) -> Piece:
+    if _is_plain(stretch):
+        return _word(stretch)
     core = stretch.strip(_AROUND)
-    found = _core(core) if len(core) <= MAX_REMEMBERED else _read(core)
+    found = _core(core) if core != stretch and len(core) <= MAX_REMEMBERED else _read(core)  # by itself it is remembered already
     if stretch[-1] not in _LAST:
         return found
     ends = _END.search(stretch[-8:]) is not None and _ABBREVIATION.match(stretch) is None
@@ -72,7 +74,7 @@ _remembered = lru_cache(maxsize=REMEMBERED)(_piece)
 
 def _read(core: str) -> Piece:
     """Return what a stretch is without the signs around it."""
-    if core.isascii() and core.isalpha() and len(core) < SHORTEST_BLOB:  # most stretches: there is nothing in them to look for
+    if _is_plain(core):
         return _word(core)
     bad = damaged(core)
     found = () if bad or (_ADDRESSED.search(core) and _LINK.search(core)) else words(core)
@@ -88,11 +90,17 @@ def _read(core: str) -> Piece:
     )
 
 
+def _is_plain(stretch: str) -> bool:
+    """Tell whether there is nothing in a stretch to look for but a word, as in most."""
+    return stretch.isascii() and stretch.isalpha() and len(stretch) < SHORTEST_BLOB
+
+
 def _word(word: str) -> Piece:
-    telling = tuple(telling_words(word) - FUNCTION_WORDS)  # one word or none
+    plain = word.lower()
+    telling = () if plain in FUNCTION_WORDS or not telling_words(word) else (plain,)
     odd = not (word.islower() or word.istitle()) and (_ACRONYM.fullmatch(word) or _IDENTIFIER.search(word))
-    specific = 1.0 if odd else 0.5 * (len(word) >= LONG_LETTERS)
-    return Piece(word, 1, telling, specific, damaged=0, capital=word[0].isupper(), binding=_binds(word.lower()))
+    specific = 1.0 if odd else 0.5 if len(word) >= LONG_LETTERS else 0.0
+    return Piece(word, 1, telling, specific, 0, word[0].isupper(), _binds(plain))
 
 
 _core = lru_cache(maxsize=REMEMBERED)(_read)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from clew.ingest.quality.piece import Piece, pieces
@@ -12,6 +13,8 @@ from clew.ingest.quality.piece import Piece, pieces
 PROSE = frozenset({"", "text", "markdown", "html", "conversation", "pdf", "docx"})
 """Formats of running text; any other name is taken for a language of code or data."""
 
+PLAIN = bytes(code for code in range(128) if chr(code).isspace() or chr(code).isalnum())
+"""The letters, digits and white space of ASCII: what is left without them are signs."""
 _TAG = re.compile(r"<[a-zA-Z/!][^<>]{0,400}>")
 _ADDRESS = re.compile(r"\w+://\S+")
 _WIDE_END = re.compile("(?<=[。！？])(?=[^。！？」』”’）)\\s])")
@@ -23,7 +26,7 @@ _CODE_START = re.compile(
     r"|\s*(?:import \w[\w.]*(?: as \w+)?|from [\w.]+ import .*|return [\w.]+|package [\w.]+)$"
     r"|(?:sudo |git |docker |kubectl |pip |npm |curl |cd |ls |SELECT |INSERT |UPDATE |DELETE |CREATE |ALTER )"
 )
-_CODE_SIGN = re.compile(r"[;{}\[(=>&|]|::|</")  # one of these is in all that the next expression finds, and looked for first: it is cheap
+_CODE_SIGNS = (*";{}[(=>&|", "::", "</")  # one of these is in all that the next expression finds, and looked for first: it is cheap
 _CODE_INSIDE = re.compile(
     r"[;{}\[(]\s*$|\w\([^()]*\)\s*:?$|[^=!<>]=[^=>\s]|\s[=!:+|&]{1,2}=\s|\s=\s|=>|->|::|&&|\|\||</\w|;\s*(?:do|done|then|fi)\b"
 )
@@ -48,6 +51,8 @@ class Reading:
     text: str
     plain: str
     """The text without the tags of HTML."""
+    signs: frozenset[str]
+    """Which characters of the text are neither letters, digits nor white space: most rules need one to find anything."""
     lines: tuple[str, ...]
     units: tuple[Unit, ...]
     words: int
@@ -74,16 +79,23 @@ def read(text: str, *, format: str = "text") -> Reading:
     return Reading(
         text=text,
         plain=plain,
+        signs=_signs(text),
         lines=lines,
         units=units,
         words=sum(unit.words for unit in units),
         telling=frozenset().union(*(unit.telling for unit in units)),
         told=sum(unit.told for unit in units),
         specific=sum(specifics.values()),
-        characters=sum(map(len, plain.split())),
+        characters=len("".join(plain.split())),
         damaged=sum(unit.damaged for unit in units),
         code=code,
     )
+
+
+def _signs(text: str) -> frozenset[str]:
+    if text.isascii():
+        return frozenset(text.encode().translate(None, PLAIN).decode())
+    return frozenset([each for each in set(text) if not (each.isalnum() or each.isspace())])
 
 
 def untagged(text: str) -> str:
@@ -107,7 +119,9 @@ def is_code(lines: tuple[str, ...]) -> bool:
 def _is_code_line(line: str) -> bool:
     """Judge a line by its beginning; an address is full of signs and no code."""
     start = _ADDRESS.sub("", line[:200]) if "://" in line else line[:200]
-    return _CODE_START.match(start) is not None or (_CODE_SIGN.search(start) is not None and _CODE_INSIDE.search(start) is not None)
+    if _CODE_START.match(start) is not None:
+        return True
+    return any(map(start.__contains__, _CODE_SIGNS)) and _CODE_INSIDE.search(start) is not None
 
 
 def _unit(stretches: list[Piece], specifics: dict[str, float]) -> Unit:
@@ -115,22 +129,14 @@ def _unit(stretches: list[Piece], specifics: dict[str, float]) -> Unit:
 
     A capital makes a name where no sentence begins, and before a colon.
     """
-    words = told = damaged = 0
-    binding = False
-    telling: set[str] = set()
-    for at, (core, size, told_here, specific, bad, capital, binds, _, label) in enumerate(stretches):
-        words += size
-        binding |= binds
-        if told_here:
-            told += len(told_here)
-            telling.update(told_here)
-            if capital and (at or label):
-                specifics[core] = 1.0
-                continue
-        if specific:
+    cores, sizes, told, weights, bad, capitals, binding, ends, labels = zip(*stretches, strict=True)
+    for at, (core, telling, specific, capital) in enumerate(zip(cores, told, weights, capitals, strict=True)):
+        if capital and telling and (at or labels[0]):
+            specifics[core] = 1.0
+        elif specific:
             specifics[core] = specific
-        damaged += bad
-    return Unit(words, frozenset(telling), told, damaged, closed=stretches[-1].ends, binding=binding)
+    telling_words = frozenset(chain.from_iterable(told))
+    return Unit(sum(sizes), telling_words, sum(map(len, told)), sum(bad), closed=ends[-1], binding=any(binding))
 
 
 def _units(text: str, *, code: bool) -> Iterator[list[Piece]]:
@@ -142,10 +148,11 @@ def _units(text: str, *, code: bool) -> Iterator[list[Piece]]:
         if held and (code or bullet or not stretches or not stretches[0][0].islower()):
             yield held
             held = []
-        for found in pieces(stretches):
-            held.append(found)
-            if found.ends and not code:
-                yield held
-                held = []
+        found = pieces(stretches)
+        begin = 0
+        for end in () if code else [at for at, piece in enumerate(found, start=1) if piece.ends]:
+            yield held + found[begin:end]
+            held, begin = [], end
+        held += found[begin:]
     if held:
         yield held

@@ -24,9 +24,12 @@ _MEDIA = re.compile(
     rf"|\b(?:image|photo|video|audio|gif|sticker|media) omitted\b",
     re.IGNORECASE,
 )
-# What each picture, and each link or citation, has in it: looked for first, as it is cheap.
-_HOLDER = re.compile(rf"[\[(<]|://|omitted|\.(?:{_KINDS})\b", re.IGNORECASE)
-_MARK = re.compile(r"[\[(<§]|://|www\.|doi:|arXiv:|et al\.|[见照]")
+# What each picture, each link or citation, and each trail has in it: looked for first, as it is cheap.
+_BRACKETS = frozenset("[(<")
+_DOTTED = re.compile(r"\.\w")
+_OMITTED = re.compile("omitted", re.IGNORECASE)  # some letters beyond ASCII are taken for an i as well
+_MARKS = ("://", "www.", "doi:", "arXiv:", "et al.", "§", "见", "照")
+_TRAIL_SIGNS = frozenset(">»›→/·•|\\")
 _LINKS = re.compile(
     r"\[[^\]\n]*\]\([^)\n]*\)|\[[^\]\n]*\]\[[^\]\n]*\]|<a\b[^<>]*>[^<>]*</a>|https?://\S+|www\.\S+|\bdoi:\s?\S+|\barXiv:\s?\S+|\[\[[^\]\n]*\]\]"
 )
@@ -41,7 +44,6 @@ _ENTRY = re.compile(  # one line of a list of literature; its beginning is looke
 _LEADER = re.compile(r"(?:\.{3}|\. \. \.|…)\s*\d+$")
 _TRAIL = re.compile(r"\s(?:>|»|›|→|/|::|·|•|\||\\)\s|(?<=\w)[>»›](?=\w)|\s?[»›]\s?")
 _PATH = re.compile(r"\s*(?:[A-Za-z]:)?[\\/~.]?(?:[\w.@ -]{1,60}[\\/]){2,}[\w.@ -]{0,60}\s*")
-_SLASH = re.compile(r"[\\/]")
 _SENTENCE_SIGN = re.compile(r"[.!?;。！？]\s|[.!?。！？]$|,")
 
 
@@ -66,19 +68,32 @@ def stub(reading: Reading) -> Stub:
 def is_media(reading: Reading) -> bool:
     """Tell whether nothing but pictures, recordings or films is there."""
     return (
-        _HOLDER.search(reading.text) is not None
+        _may_hold_media(reading)
         and _MEDIA.search(reading.text) is not None
         and all(folded(word) in MEDIA for word in words(untagged(_MEDIA.sub(" ", reading.text))))
     )
 
 
+def _may_hold_media(reading: Reading) -> bool:
+    """Tell whether there is anything that a picture has: a bracket, a dot inside a word, an address, or that it was left out."""
+    text = reading.text
+    if not reading.signs.isdisjoint(_BRACKETS) or "://" in text or ("." in reading.signs and _DOTTED.search(text)):
+        return True
+    return "omitted" in text.lower() if text.isascii() else _OMITTED.search(text) is not None
+
+
 def is_reference(reading: Reading) -> bool:
     """Tell whether nothing but links, citations and words that point elsewhere is there."""
-    if reading.code or not (_MARK.search(reading.text) or all(map(_points, reading.telling))):
+    if reading.code or not (_is_marked(reading) or all(map(_points, reading.telling))):
         return False
     rest = _CITATIONS.sub(" ", _LINKS.sub(" ", reading.text))
     found = [folded(word) for word in words(untagged(rest))]
     return all(map(_points, found)) and (rest != reading.text or not STRONG_POINTERS.isdisjoint(found))
+
+
+def _is_marked(reading: Reading) -> bool:
+    """Tell whether there is anything that a link or a citation has."""
+    return not reading.signs.isdisjoint(_BRACKETS) or any(map(reading.text.__contains__, _MARKS))
 
 
 def is_literature(reading: Reading) -> bool:
@@ -99,9 +114,11 @@ def is_contents(reading: Reading) -> bool:
 
 def is_breadcrumb(reading: Reading) -> bool:
     """Tell a menu or the path to a page or file: short entries between separators or on lines, mostly words of menus."""
-    if len(reading.lines) == 1 and _SLASH.search(reading.plain) and _PATH.fullmatch(reading.plain):
+    if len(reading.lines) == 1 and not reading.signs.isdisjoint("/\\") and _PATH.fullmatch(reading.plain):
         return True
-    if reading.code or len(entries := [words(entry) for line in reading.lines for entry in _TRAIL.split(line)]) < FEWEST_ENTRIES:
+    if reading.code or (len(reading.lines) < FEWEST_ENTRIES and not _may_hold_trail(reading)):
+        return False
+    if len(entries := [words(entry) for line in reading.lines for entry in _TRAIL.split(line)]) < FEWEST_ENTRIES:
         return False
     found = [folded(word) for entry in entries for word in entry]
     menu = 2 * sum(word in NAVIGATION for word in found) >= len(found)
@@ -109,6 +126,10 @@ def is_breadcrumb(reading: Reading) -> bool:
         return menu and len(entries) - len(reading.lines) >= 2  # the foot of a page
     trail = len(reading.lines) == 1 and not any(entry and entry[0][0].islower() for entry in entries)
     return (menu or trail) and all(0 < len(entry) <= ENTRY_WORDS for entry in entries)
+
+
+def _may_hold_trail(reading: Reading) -> bool:
+    return not reading.signs.isdisjoint(_TRAIL_SIGNS) or "::" in reading.text
 
 
 def _short(reading: Reading) -> Stub:

@@ -142,7 +142,8 @@ def mention(connection: sqlite3.Connection, noted: Sequence[Mention]) -> None:
     """Note what nodes name in place of what was noted of them before; nodes that are gone are passed over."""
     noted = each_once(noted)
     nodes = _nodes(connection, dict.fromkeys(each.node for each in noted))
-    connection.executemany("DELETE FROM mention WHERE nid = ?", [(node.number,) for node in nodes.values() if node.mentions])
+    if named := [(node.number,) for node in nodes.values() if node.mentions]:
+        connection.executemany("DELETE FROM mention WHERE nid = ?", named)
     known = [(each, nodes[each.node]) for each in noted if each.node in nodes]
     rows = [(_row(connection, each, node), node) for each, node in known]
     # What a damaged store still holds of a name that is gone may stand in the way: `mend` sees to that.

@@ -13,6 +13,7 @@ from clew.ingest.firewall.instructions.unspaced import UNSPACED
 
 HIDDEN = "hidden_text"
 RULES = (OVERRIDE, PERSONA, ROLE, CALL, TOOL, CONCEAL, LEAK, EXFILTRATION, PIXEL, ADDRESSED, *UNSPACED)
+ASCII_RULES = tuple(filter(None, (rule.of_ascii() for rule in RULES)))
 
 
 @lru_cache(maxsize=1024)  # what is served often is looked at once
@@ -25,7 +26,7 @@ def flags_of(text: str) -> tuple[str, ...]:
     ((), ())
     """
     read = _plain(text)
-    found = dict.fromkeys(rule.flag for rule in RULES if rule.finds(read))
+    found = dict.fromkeys([rule.flag for rule in (ASCII_RULES if read.isascii() else RULES) if rule.finds(read)])
     return (*found, *((HIDDEN,) if hides(text) else ()))
 
 

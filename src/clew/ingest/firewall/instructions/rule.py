@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 # Where a command begins: with the text, a clause or a line, or after words that lead into one.
@@ -35,9 +35,22 @@ class Rule:
 
     def finds(self, text: str) -> bool:
         """Tell whether a text in small letters gives such an order."""
-        if not all(any(literal in text for literal in group) for group in self.needs):
-            return False
+        for group in self.needs:  # plain loops: most texts end here, and an `any` over each group takes longer
+            for literal in group:
+                if literal in text:
+                    break
+            else:
+                return False
         return any(not _reported(text, found.start()) for found in compiled(self.pattern).finditer(text))
+
+    def of_ascii(self) -> Rule | None:
+        """Return the rule for texts without letters beyond ASCII; None where it finds nothing in these.
+
+        >>> marker("greet", ["hello|привет"], "hello|привет").of_ascii().needs, marker("greet", ["привет"], "привет").of_ascii()
+        ((('hello',),), None)
+        """
+        needs = tuple(tuple(filter(str.isascii, group)) for group in self.needs)
+        return replace(self, needs=needs) if all(needs) else None
 
 
 @cache

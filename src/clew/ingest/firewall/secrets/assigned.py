@@ -24,6 +24,8 @@ KEYS = ("secret", "token", "credential", "credentials")
 QUALIFIED = "key"  # a key may open a door or a song: which one it is must be said
 _QUALIFIER = r"(?:api|access|secret|private|auth|account|encryption|signing|client|service|shared|app|master|license)[_ -]{0,2}$"
 _QUALIFIER_CHARACTERS = 14
+_NAMES = (*PASSWORDS, *KEYS, QUALIFIED)
+_ASCII_NAMES = tuple(filter(str.isascii, _NAMES))
 # After the name what binds it to a value: signs of code, or the words of prose in several languages, "password for the lab is …".
 _BOUND = (
     r"(?i)s?(?:[_-]\w{1,30}+)?"
@@ -56,7 +58,7 @@ def assigned(text: str) -> Iterator[Secret]:
     ['tr0ub4dor']
     """
     small = _small(text)
-    for name in (*PASSWORDS, *KEYS, QUALIFIED):
+    for name in _ASCII_NAMES if text.isascii() else _NAMES:
         at = small.find(name)
         while at >= 0:
             found = _found(text, small, name, at)

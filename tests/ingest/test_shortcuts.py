@@ -1,0 +1,116 @@
+"""What is skipped because it cannot find anything would have found nothing: each quick look against the rule that it stands before."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew import words
+from clew.graph.entities import coded as coding
+from clew.graph.entities import marked, reading
+from clew.graph.entities.lexicon import SKILLS, TOOLS
+from clew.graph.entities.stretch import MAX_REMEMBERED, Shape, stretches
+from clew.graph.entities.unspaced import UNSHAPED
+from clew.ingest.firewall.instructions.flags import ASCII_RULES, RULES
+from clew.ingest.firewall.secrets import assigned, finding
+from clew.ingest.quality import parts, stubs
+from clew.ingest.quality import reading as quality
+from clew.ingest.quality.piece import pieces
+
+# Pieces that the rules look for, with letters that lower case or a pattern without case treat in their own way.
+SIGNS = (
+    *"[(<>{}=;&|§»›→·•/\\.,:!?-_'\"`@#*()\n",
+    *(" ", "::", "</", "://", "www.", ".png", ".s", "doi:", "et al.", "omitted", "OMITTED", "omıtted", "见", "照"),
+    *("İ", "ſ", "K", "é", "②", "データ", "пароль", "\x1c", "\x85", "\u2028", "\u00a0"),
+)
+WORDS = (
+    *("the", "Anna", "makefile", "Makefile", "getUserName", "python", "Node", "HTTP", "don't", "vault", "v", "web-03", "a_b", "src/a.py"),
+    *("ignore", "previous", "instructions", "user", "system:", "note", "assistant", "must", "привет", "指令", "用户", "忽略"),
+    *("password", "api_key=", "AKIA", "sk-", "ghp_", "eyJ", "hooks.slack.com/", "xox", "SK", "sig=", "token", "Passwort"),
+)
+TEXTS = st.lists(st.one_of(st.sampled_from(SIGNS), st.sampled_from(WORDS), st.text(max_size=4), st.just(" ")), max_size=30).map("".join)
+
+
+@given(TEXTS)
+def test_words_of_plain_letters_are_those_that_are_found_among_all(text: str) -> None:
+    assert words.words(text) == tuple(words._WORD.findall(text))
+
+
+@given(TEXTS, st.integers(min_value=-1, max_value=12))
+def test_keywords_are_the_most_frequent_telling_words_in_reading_order(text: str, limit: int) -> None:
+    plain = [words.folded(word) for word in words.words(text)]
+    telling = Counter(word for word in plain if len(word) > 2 and word not in words.STOP_WORDS and not word.isdigit())
+    assert words.keywords(text, limit=limit) == tuple(word for word, _ in telling.most_common(limit))
+
+
+@given(TEXTS)
+def test_a_text_without_the_signs_of_a_stub_is_none(text: str) -> None:
+    read = quality.read(text)
+    assert stubs._may_hold_media(read) or stubs._MEDIA.search(text) is None
+    assert stubs._may_hold_trail(read) or not any(stubs._TRAIL.search(line) for line in read.lines)
+    assert stubs._is_marked(read) or (stubs._LINKS.search(text) is None and "et al." not in text)
+
+
+@given(TEXTS)
+def test_signs_are_counted_as_the_pattern_counts_them(text: str) -> None:
+    assert parts._signs(text) == len(parts._SIGN.findall(text))
+    assert quality.read(text).signs == {each for each in text if not each.isalnum() and not each.isspace()}
+
+
+@given(TEXTS)
+def test_a_line_without_the_signs_of_code_holds_none(line: str) -> None:
+    assert any(sign in line for sign in quality._CODE_SIGNS) or quality._CODE_INSIDE.search(line) is None
+
+
+@given(TEXTS)
+def test_a_sentence_adds_up_to_what_its_stretches_are(text: str) -> None:
+    found = pieces(text.split())
+    if not found:
+        return
+    unit = quality._unit(found, {})
+    assert unit.words == sum(piece.words for piece in found) and unit.binding == any(piece.binding for piece in found)
+    assert unit.telling == {word for piece in found for word in piece.telling} and unit.closed == found[-1].ends
+
+
+@pytest.mark.parametrize("core", ["Makefile", "makefile", "dockerfile", "getUserName", "python", "Anna", "HTTP", "v", "xyz", "straße", "ŉ"])
+def test_letters_alone_are_a_name_only_where_a_rule_says_so(core: str) -> None:
+    by_rule = next(
+        filter(None, (rule(core) for rule in (coding._signed, coding._path, coding._numbered, coding._dotted, coding._joined))), None
+    )
+    listed = len(core) < 2 or core.casefold() in TOOLS or core.casefold() in SKILLS
+    assert coding.coded(core) == (None if listed else by_rule)
+
+
+@given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=MAX_REMEMBERED))
+def test_a_small_word_is_a_small_word(word: str) -> None:
+    (found,) = stretches([word])
+    assert (found.word, found.first, found.last) == (word, 0, len(word))
+    assert found.shape is Shape.LOWER or found.code is not None
+
+
+@given(TEXTS)
+def test_stretches_lie_where_they_are_written(text: str) -> None:
+    read = reading.read(text)
+    pattern = reading._BY_SCRIPT if UNSHAPED.search(text) else reading._STRETCH
+    assert list(zip(read.starts, read.ends, strict=True)) == [found.span() for found in pattern.finditer(text)]
+
+
+@given(TEXTS)
+def test_without_a_quotation_mark_nothing_is_quoted(text: str) -> None:
+    assert '"' in text or not text.isascii() or marked._QUOTED.search(text) is None
+
+
+@given(TEXTS)
+def test_every_rule_whose_anchor_a_text_holds_is_tried_in_order(text: str) -> None:
+    held = [rule for rule in finding._RULES if any(anchor in text for anchor in rule.anchors)]
+    assert list(finding._tried(text)) == held
+
+
+@given(TEXTS.filter(str.isascii))
+def test_a_plain_text_holds_no_name_and_no_order_of_another_script(text: str) -> None:
+    assert not any(name in text.lower() for name in {*assigned._NAMES} - {*assigned._ASCII_NAMES})
+    read = text.lower()
+    assert [rule.flag for rule in ASCII_RULES if rule.finds(read)] == [rule.flag for rule in RULES if rule.finds(read)]
