@@ -168,6 +168,9 @@ class Store(Protocol):
     def sparse(self, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
         """Return the nodes that hold any of the analysed terms, by BM25 among the nodes of the filter's space: no other space counts."""
 
+    def holding(self, terms: Sequence[str], space: str) -> dict[str, int]:
+        """Return how many nodes of the space hold each of the analysed terms, as BM25 counts them; quick, for every recall."""
+
     def dense(self, vector: Vectors, where: Filter, *, limit: int, role: Role = Role.CONTENT) -> Ranking:
         """Return the nodes nearest to a unit vector, by cosine; a node without a context key is its own context."""
 

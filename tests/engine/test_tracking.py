@@ -6,7 +6,11 @@ import threading
 from collections.abc import Sequence
 from datetime import datetime
 
+import pytest
+
 import clew
+from clew.engine import tracking
+from clew.engine.tracking import AccessTracker
 from clew.errors import StoreBusyError
 from clew.settings import load
 from clew.store.memory import MemoryStore
@@ -118,3 +122,48 @@ def test_the_same_memory_twice_in_a_batch_is_one_access(memory: clew.Clew) -> No
     for _ in range(5):
         memory.recall("coffee")
     assert accesses(memory) == [1]
+
+
+class CountingStore(MemoryStore):
+    """Tells how many accesses it was given at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: list[int] = []
+        self.asked = threading.Event()
+
+    def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
+        self.sizes.append(len(ids))
+        self.asked.set()
+        return super().touch(ids, at, min_interval_seconds=min_interval_seconds)
+
+
+def tracker(store: CountingStore, **settings: float) -> AccessTracker:
+    return AccessTracker(store, load(overrides={"access": {"flush_seconds": 3600.0, "batch": 4, **settings}}).settings.access)
+
+
+def test_a_full_batch_waits_for_a_pause_and_is_written_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracking, "PAUSE_SECONDS", 3600.0)
+    monkeypatch.setattr(tracking, "PATIENCE_SECONDS", 3600.0)
+    store = CountingStore()
+    counting = tracker(store)
+    for at in range(5):
+        counting.record([f"n{at}", f"m{at}"], NOW)
+    assert store.sizes == []  # somebody has asked within the hour
+    counting.close()
+    assert store.sizes == [4, 4, 2]
+
+
+@pytest.mark.parametrize("impatient", ["PAUSE_SECONDS", "PATIENCE_SECONDS"])
+def test_a_full_batch_is_written_after_a_pause_or_when_none_comes(impatient: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracking, "PAUSE_SECONDS", 3600.0)
+    monkeypatch.setattr(tracking, "PATIENCE_SECONDS", 3600.0)
+    monkeypatch.setattr(tracking, impatient, 0.0)
+    store = CountingStore()
+    counting = tracker(store)
+    counting.record(["a", "b"], NOW)
+    assert store.sizes == []
+    counting.record(["c", "d"], NOW)
+    assert store.asked.wait(60)
+    counting.close()
+    assert store.sizes == [4]

@@ -95,14 +95,32 @@ def test_the_ten_nearest_are_exactly_the_ten_nearest(
         assert [(match.id, match.score) for match in found] == brute_force(filter, query, 10)
 
 
+def products(codes: scan.Codes, query: scan.Codes) -> Any:
+    rows = scan.raised(codes)
+    return scan.dots(rows, scan.excess(rows), query)
+
+
+@pytest.mark.parametrize("dimension", [3, 64, 384, 1024])
+@pytest.mark.parametrize("fallback", [False, True], ids=["simsimd", "numpy"])
+def test_products_of_raised_rows_are_those_of_the_codes(dimension: int, fallback: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if fallback:
+        monkeypatch.setattr(scan, "cdist", None)
+    draw = np.random.default_rng(5)
+    codes = np.vstack([draw.integers(-127, 128, (50, dimension)), np.full((1, dimension), 127), np.full((1, dimension), -127)])
+    query = draw.integers(-127, 128, dimension)
+    exact = codes @ query
+    # Whole numbers up to 2^24 are exact; the raised products of longer vectors are larger, and rounded.
+    assert np.abs(products(codes.astype(np.int8), query.astype(np.int8)) - exact).max() <= (0 if dimension <= 64 else dimension / 128)
+
+
 def test_without_simsimd_the_same_rows_are_proposed(large: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     codes, _ = scan.quantise(clustered(3000, 3))
     query, _ = scan.quantise(clustered(1, 4))
-    fast = scan.dots(codes, query[0])
+    fast = products(codes, query[0])
     monkeypatch.setattr(scan, "cdist", None)
     monkeypatch.setattr(scan, "FALLBACK_ROWS", 700)
-    assert (scan.dots(codes, query[0]) == fast).all()
-    assert scan.dots(codes[:0], query[0]).shape == (0,)
+    assert (products(codes, query[0]) == fast).all()
+    assert products(codes[:0], query[0]).shape == (0,)
 
 
 @pytest.mark.parametrize("looked_at", [1, 8], ids=["few", "many"])
@@ -116,6 +134,30 @@ def test_filtering_only_the_best_rows_changes_no_answer(
     for query in clustered(3, 6):
         found = large.dense(query, filter, limit=10)
         assert [(match.id, match.score) for match in found] == brute_force(filter, query, 10)
+
+
+def test_only_what_rounding_leaves_open_is_rescored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rescored: list[int] = []
+    rescore = dense.DenseSearch._rescored
+
+    def counted(self: Any, connection: Any, eids: Any, *rest: Any) -> Any:
+        rescored.append(len(eids))
+        return rescore(self, connection, eids, *rest)
+
+    monkeypatch.setattr(dense.DenseSearch, "_rescored", counted)
+    with closing(SqliteStore.open(tmp_path / "memory.clew", synchronous="OFF")) as store:
+        store.activate(BIG)
+        apart = np.eye(DIMENSION, dtype=np.float32)[0] + 0.05 * np.arange(1, 41)[:, None] * np.eye(DIMENSION, dtype=np.float32)[1]
+        nodes, vectors = made(apart / np.linalg.norm(apart, axis=1, keepdims=True))
+        store.insert(nodes, vectors)
+        found = store.dense(np.eye(DIMENSION, dtype=np.float32)[0], where(archived=True), limit=5)
+        assert [match.id for match in found] == [each.id for each in nodes if each.space == "default"][:5]
+        assert len(rescored) == 1
+        assert 5 <= rescored[0] < dense.proposals(5) // 2
+        # What changed behind the index drops out when it is rescored, and those behind it take its place.
+        monkeypatch.setattr(index.VectorIndex, "_passing", lambda self, rows, *_, **__: np.ones(len(self.records["eid"][rows]), np.bool_))
+        again = store.dense(np.eye(DIMENSION, dtype=np.float32)[0], where(archived=True), limit=5)
+        assert (again, len(rescored)) == (found, 3)
 
 
 def test_labels_find_their_vectors_in_whatever_order_those_were_written(tmp_path: Path) -> None:
@@ -135,17 +177,17 @@ def test_labels_find_their_vectors_in_whatever_order_those_were_written(tmp_path
 def test_shared_out_among_threads_or_not_the_products_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     codes, _ = scan.quantise(clustered(3001, 3))
     query, _ = scan.quantise(clustered(1, 4))
-    alone = scan.dots(codes, query[0])
+    alone = products(codes, query[0])
     monkeypatch.setattr(scan, "THREADED_ROWS", 100)
     for threads in (2, 3, 8):
         monkeypatch.setattr(scan, "THREADS", threads)
-        assert (scan.dots(codes, query[0]) == alone).all()
+        assert (products(codes, query[0]) == alone).all()
 
 
 def test_a_scan_does_not_wait_for_threads_that_are_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     codes, _ = scan.quantise(clustered(3001, 3))
     query, _ = scan.quantise(clustered(1, 4))
-    alone = scan.dots(codes, query[0])
+    alone = products(codes, query[0])
     monkeypatch.setattr(scan, "THREADED_ROWS", 100)
     monkeypatch.setattr(scan, "THREADS", 2)
     release = threading.Event()
@@ -153,7 +195,7 @@ def test_a_scan_does_not_wait_for_threads_that_are_busy(monkeypatch: pytest.Monk
         monkeypatch.setattr(scan, "_threads", lambda process: busy)
         busy.submit(release.wait)
         try:
-            assert (scan.dots(codes, query[0]) == alone).all()  # would hang if it waited
+            assert (products(codes, query[0]) == alone).all()  # would hang if it waited
         finally:
             release.set()
 
@@ -473,5 +515,5 @@ def test_many_scans_leave_the_interpreter_sound() -> None:
     codes, query = np.ones((64, 8), np.int8), np.ones(8, np.int8)
     before = sys.getrefcount(None)
     for _ in range(1000):
-        scan.dots(codes, query)
+        products(codes, query)
     assert sys.getrefcount(None) > before - 500

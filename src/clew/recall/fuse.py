@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import count, repeat
 
 from clew.ports import Store
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Hit, Place, Recall
 from clew.types import NodeId, Ranking
 
 Places = dict[NodeId, dict[str, Place]]
+_place: Callable[[tuple[int, float, float, float]], Place] = partial(
+    tuple.__new__, Place
+)  # made for every candidate: without a Python call
 MEANINGS = (CONTEXT, DENSE)  # the channels that what a node says is found by
 QUESTION_SHARE = 0.6  # mission V13
 DIRECT, HYPOTHETICAL = "direct", "hypothetical"
@@ -74,27 +79,34 @@ def convex(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], low
     shares = shared(weights, channels)
     places: Places = {}
     for name in sorted(channels):
-        low, high, share = lows[name], max((match.score for match in channels[name]), default=0.0), shares[name]
-        for rank, match in enumerate(channels[name], start=1):
-            score = match.score
-            places.setdefault(match.id, {})[name] = Place(rank, score, _between(score, low, high), share)
+        scores = [match.score for match in channels[name]]
+        values = _between(scores, lows[name], max(scores, default=0.0))
+        made = map(_place, zip(count(1), scores, values, repeat(shares[name])))
+        for match, place in zip(channels[name], made, strict=True):
+            if (found := places.get(match.id)) is None:
+                places[match.id] = {name: place}
+            else:
+                found[name] = place
     return places
 
 
-def _between(score: float, low: float, high: float) -> float:
-    """Return where a score lies between low and high, from 0 to 1; all alike are all best.
+def _between(scores: Sequence[float], low: float, high: float) -> list[float]:
+    """Return where each score lies between low and high, from 0 to 1; all alike are all best.
 
-    >>> _between(0.5, 0.25, 0.75), _between(3.0, 3.0, 3.0)
-    (0.5, 1.0)
+    >>> _between([0.5, 0.1], 0.25, 0.75), _between([3.0], 3.0, 3.0)
+    ([0.5, 0.0], [1.0])
     """
-    return 1.0 if high <= low else min(1.0, max(0.0, (score - low) / (high - low)))
+    if high <= low:
+        return [1.0] * len(scores)
+    span = high - low
+    return [1.0 if (share := (score - low) / span) > 1.0 else share if share > 0.0 else 0.0 for score in scores]
 
 
 def relevance(places: Mapping[str, Place]) -> float:
     """Return the fused relevance of a hit, between 0 and 1: the sum of its channels' shares."""
     if len(places) == 1:  # most are found by one channel, and nothing is left to add
-        (only,) = places.values()
-        return only.contribution
+        ((_, _, value, weight),) = places.values()
+        return weight * value
     return sum([places[name].contribution for name in sorted(places)])
 
 
@@ -124,7 +136,9 @@ class Fuse:
             places = convex(channels, weights=weights, lows=recall.lows)
         if self.question_share and recall.channels.get(QUESTION):
             self._answering(places, recall, share=sum(shared(weights, channels)[name] for name in MEANINGS if name in channels))
-        hits = [Hit(id, relevance(found), found, method=_method(found)) for id, found in places.items()]
+        hits = [Hit(id, relevance(found), found) for id, found in places.items()]
+        if QUESTION in recall.channels:
+            hits = [hit._replace(method=_method(hit.channels)) for hit in hits]
         return replace(recall, hits=tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))))
 
     def _telling(self, recall: Recall) -> float:
@@ -140,7 +154,8 @@ class Fuse:
         # The scale of what nodes say: no question gains by being the best among poor ones, and nodes without any keep their relevance.
         least, most = recall.lows[DENSE], max(match.score for match in recall.channels.get(DENSE) or ranking)
         for rank, match in enumerate(ranking, start=1):
-            value = (self.rrf_k + 1) / (self.rrf_k + rank) if self.method == "rrf" else _between(match.score, min(least, match.score), most)
+            scaled = _between([match.score], min(least, match.score), most)[0]
+            value = (self.rrf_k + 1) / (self.rrf_k + rank) if self.method == "rrf" else scaled
             place = Place(rank if match.score >= low else None, match.score, value, share * self.question_share)
             places[match.id] = answering(places.get(match.id, {}), place, share=self.question_share)
 

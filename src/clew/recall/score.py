@@ -60,13 +60,12 @@ def score(
     relevance: float, signals: Signals, *, weights: Weights, now: datetime, recency_rate_per_day: float, access_divisor: float
 ) -> float:
     """Return `total` of `components`, to the last bit, without making them: most candidates are only put in order."""
-    age_days = (now - signals.t_valid).total_seconds() / SECONDS_PER_DAY
-    return (  # in the order in which `total` sums
-        weights.access * access(signals.accesses, divisor=access_divisor)
-        + weights.importance * signals.importance
-        + weights.recency * recency(age_days, rate_per_day=recency_rate_per_day)
-        + weights.semantic * relevance
-    )
+    t_valid, importance, accesses, _, _ = signals
+    age_days = (now - t_valid).total_seconds() / SECONDS_PER_DAY
+    used = access(accesses, divisor=access_divisor) if accesses else 0.0  # most never were
+    fresh = math.exp(-recency_rate_per_day * age_days) if age_days > 0.0 else 1.0  # `recency` without a call
+    # In the order in which `total` sums.
+    return weights.access * used + weights.importance * importance + weights.recency * fresh + weights.semantic * relevance
 
 
 @dataclass(frozen=True, slots=True)

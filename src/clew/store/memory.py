@@ -269,6 +269,12 @@ class MemoryStore:
             matches = (Match(row.node.id, _score(row, telling, mean_length)) for row in _visible(state, where))
             return ranked(match for match in matches if match.score > 0)[: max(limit, 0)]
 
+    def holding(self, terms: Sequence[str], space: str) -> dict[str, int]:
+        """Return how many nodes of the space hold each of the terms."""
+        with self._reading() as state:
+            rows = [row for row in state.rows.values() if row.node.space == space]
+            return {term: sum(row.frequency(term) > 0 for row in rows) for term in terms}
+
     def dense(self, vector: Vectors, where: Filter, *, limit: int, role: Role = Role.CONTENT) -> Ranking:
         """Return the nodes nearest to a unit vector, by cosine."""
         with self._reading() as state:

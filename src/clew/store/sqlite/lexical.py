@@ -21,6 +21,7 @@ from clew.store.sqlite.columns import among, passing
 from clew.store.sqlite.database import Database, space_code
 from clew.store.sqlite.mapping import mapped
 from clew.store.sqlite.postings import Array, Postings, term_code
+from clew.store.sqlite.seen import NOTED, Seen
 from clew.store.sqlite.snapshot import snapshot
 from clew.store.sqlite.topwords import Passes, Scores, best
 from clew.store.sqlite.where import carrying, condition
@@ -33,8 +34,9 @@ COMPACT_SHARE = 4  # reload when a quarter of the rows is dead
 class WordSearch:
     """Finds the nodes that hold any of some words, in step with every commit."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, seen: Seen) -> None:
         self._database = database
+        self._seen = seen
         self._renew_lock()
         after_fork(self._renew_lock)
         self._shared: WordIndex | None = None
@@ -51,6 +53,15 @@ class WordSearch:
             return ()
         return self._searched(connection, list(map(term_code, wanted)), where, limit=limit)
 
+    def holding(self, terms: Sequence[str], space: str) -> dict[str, int]:
+        """Return how many nodes of the space hold each term."""
+        connection, wanted = self._database.connection, list(dict.fromkeys(terms))
+        with self._lock:
+            index = self._uncommitted(connection) if connection.in_transaction else self._synced(connection)
+            holdings = index.view(list(map(term_code, wanted)), space_code(space)).holdings
+        counts = [len(each.rows) for each in holdings] or [0] * len(wanted)  # a space without nodes holds nothing
+        return dict(zip(wanted, counts, strict=True))
+
     def forget(self) -> None:
         """Drop the index in memory; the next search reads it anew."""
         with self._lock:
@@ -65,7 +76,7 @@ class WordSearch:
         count = limit
         while True:
             nids, scores = self._ranked(connection, codes, where, count=count, allowed=allowed)
-            found = _confirmed(connection, nids, scores, where)
+            found = self._confirmed(connection, nids, scores, where)
             if len(found) >= limit or len(nids) < count:
                 return ranked(found)[:limit]
             count = 4 * len(nids)  # what the last look dropped must not leave the list short
@@ -83,6 +94,19 @@ class WordSearch:
                 view = index.view(codes, space)
                 rows, scores = best(view, count=count, passes=_filter(view, where, allowed))
         return view.columns["nid"][rows], scores
+
+    def _confirmed(self, connection: sqlite3.Connection, nids: Array, scores: Scores, where: Filter) -> list[Match]:
+        """Return the rows that exist and pass the whole filter, as this connection sees them."""
+        clause, values = condition(where)
+        stamp = self._seen.stamp()
+        rows = connection.execute(
+            # CROSS JOIN: the proposals drive, whatever the planner thinks of the filter
+            f"SELECT {NOTED} FROM json_each(?) j CROSS JOIN node n ON n.nid = j.value WHERE {clause}",
+            (json.dumps(nids.tolist()), *values),
+        ).fetchall()
+        self._seen.note(connection, stamp, rows)
+        by_nid = dict(zip(nids.tolist(), scores.tolist(), strict=True))
+        return [Match(row[0], by_nid[row[-1]]) for row in rows]
 
     # --- keeping in step ---
 
@@ -164,15 +188,3 @@ def _filter(view: View, where: Filter, allowed: Array | None) -> Passes:
         return mask
 
     return passes
-
-
-def _confirmed(connection: sqlite3.Connection, nids: Array, scores: Scores, where: Filter) -> list[Match]:
-    """Return the rows that exist and pass the whole filter, as this connection sees them."""
-    clause, values = condition(where)
-    rows = connection.execute(
-        # CROSS JOIN: the proposals drive, whatever the planner thinks of the filter
-        f"SELECT n.nid, n.id FROM json_each(?) j CROSS JOIN node n ON n.nid = j.value WHERE {clause}",
-        (json.dumps(nids.tolist()), *values),
-    ).fetchall()
-    by_nid = dict(zip(nids.tolist(), scores.tolist(), strict=True))
-    return [Match(id, by_nid[nid]) for nid, id in rows]

@@ -81,15 +81,6 @@ class Postings:
             return _packed(*old)
         return _ordered(*(np.concatenate(pair) for pair in zip(old, _flat(fresh), strict=True)))
 
-    def ranges(self, codes: npt.NDArray[np.uint64]) -> list[tuple[int, int, int]]:
-        """Return (which of the codes, begin, end) for each code that is there."""
-        if not len(self.terms):
-            return []
-        at = self.terms.searchsorted(codes)
-        there = (self.terms.take(at, mode="clip") == codes).nonzero()[0]  # behind the last stands the last, which is another
-        at = at[there]
-        return list(zip(there.tolist(), self.offsets[at].tolist(), self.offsets[at + 1].tolist(), strict=True))
-
 
 @dataclass(slots=True)
 class Tail:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -45,7 +46,9 @@ COLUMNS = [
     "archived",
 ]
 QUOTE = '"{}"'
-SELECTED = ", ".join(f'n."{column}"' for column in COLUMNS) + ", coalesce((SELECT a.count FROM access a WHERE a.nid = n.nid), 0)"
+ACCESSES = "coalesce((SELECT a.count FROM access a WHERE a.nid = n.nid), 0)"
+SELECTED = ", ".join(f'n."{column}"' for column in COLUMNS) + f", {ACCESSES}"
+SIGNALS = f"n.id, n.t_valid, n.importance, {ACCESSES}, n.parent, n.context <> ''"
 TIMES = frozenset({"t_valid", "t_invalid", "t_created", "t_expired"})
 LISTS = frozenset({"keywords", "tags"})
 FLAGS = frozenset({"protected", "archived"})
@@ -55,6 +58,7 @@ NAMED = frozenset({"kind", "stability"})
 compact_json = json.JSONEncoder(ensure_ascii=False).encode
 _STRICT = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+_DECODED = json.JSONDecoder().raw_decode  # without `json.loads`' search for space around what we wrote ourselves
 
 
 def micros(moment: datetime) -> int:
@@ -173,23 +177,32 @@ def _moment(value: int | None) -> datetime | None:
 
 
 def _tuple(text: str) -> tuple[str, ...]:
-    return () if text == "[]" else tuple(json.loads(text))
+    return () if text == "[]" else tuple(_DECODED(text)[0])
+
+
+def _mapping(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = {} if text == "{}" else _DECODED(text)[0]
+    return found
 
 
 def _assessed(text: str | None) -> Quality | None:
     if text is None:
         return None
-    assessed = Quality(*json.loads(text))
-    return assessed._replace(stub=Stub(assessed.stub))
+    overall, substance, specificity, coherence, clarity, stub, words, version = _DECODED(text)[0]
+    return Quality(overall, substance, specificity, coherence, clarity, _stub(stub), words, version)
+
+
+# Enums looked up once for each name: a call of the class takes several times as long.
+_kind, _stability, _stub = cache(Kind), cache(Stability), cache(Stub)
 
 
 READ: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(TIMES, _moment),
     **dict.fromkeys(LISTS, _tuple),
     **dict.fromkeys(FLAGS, bool),
-    "kind": Kind,
-    "stability": Stability,
-    "metadata": json.loads,
+    "kind": _kind,
+    "stability": _stability,
+    "metadata": _mapping,
     "quality": _assessed,
 }
 

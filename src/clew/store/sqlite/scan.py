@@ -1,4 +1,8 @@
-"""A scan over int8 rows at memory bandwidth, and the best of its scores."""
+"""A scan over int8 rows at memory bandwidth, and the best of its scores.
+
+Rows are kept as unsigned bytes, each number 128 more than its code: where processors have no instruction for int8
+products, the products of unsigned bytes take three quarters of the time. What the shift adds is known and taken off again.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +27,10 @@ PARTS = 2  # for each thread: the last to finish is waited for half as long, and
 GROUP = 64  # rows whose best score stands for them when the top is sought among many
 LEAST = float(np.finfo(np.float32).min)  # never -inf: those are filtered out
 FALLBACK_ROWS = 16384  # rows converted at a time without simsimd
+SHIFT = 128
 
 Codes = npt.NDArray[np.int8]
+Bytes = npt.NDArray[np.uint8]
 Scores = npt.NDArray[np.floating[Any]]
 
 
@@ -36,19 +42,36 @@ def quantise(vectors: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[np.float32]]
     return np.rint(rows / scales[:, None]).astype(np.int8), scales
 
 
-def dots(codes: Codes, query: Codes) -> npt.NDArray[np.float32]:
-    """Return the dot product of every row with the query: whole numbers, rounded to float32 where those are too large for it.
+def raised(codes: Codes) -> Bytes:
+    """Return codes as unsigned bytes, each 128 more.
 
-    Many rows are shared out between threads of our own: simsimd's go on spinning after their work is done and
-    take the second core from whatever comes next. A part that no thread has begun is taken back and done here, from
-    the last, so that nobody waits for a thread that a busy machine does not run.
+    >>> raised(np.array([-127, 0, 127], np.int8)).tolist()
+    [1, 128, 255]
     """
-    found = np.empty(len(codes), np.float32)
-    if len(codes) < THREADED_ROWS or THREADS == 1:
-        _multiply(codes, query, found)
+    return codes.view(np.uint8) ^ np.uint8(SHIFT)
+
+
+def excess(rows: Bytes) -> npt.NDArray[np.float32]:
+    """Return 128 times the sum of each row's codes: by this, and by what the query alone adds, products of raised rows are too large."""
+    sums = np.empty(len(rows), np.float32)
+    _products(rows, np.ones(rows.shape[1], np.uint8), sums)
+    return (sums - np.float32(SHIFT * rows.shape[1])) * np.float32(SHIFT)
+
+
+def dots(rows: Bytes, over: npt.NDArray[np.float32], query: Codes) -> npt.NDArray[np.float32]:
+    """Return the dot product of every row's codes with the query's: whole numbers, rounded to float32 where those are too large for it.
+
+    `rows` are raised, and `over` is their excess. Many rows are shared out between threads of our own: simsimd's go on
+    spinning after their work is done and take the second core from whatever comes next. A part that no thread has begun is
+    taken back and done here, from the last, so that nobody waits for a thread that a busy machine does not run.
+    """
+    found = np.empty(len(rows), np.float32)
+    if len(rows) < THREADED_ROWS or THREADS == 1:
+        _multiply(rows, over, query, found)
         return found
-    share = -(-len(codes) // (THREADS * PARTS))
-    parts = [(codes[at : at + share], query, found[at : at + share]) for at in range(0, len(codes), share)]
+    share = -(-len(rows) // (THREADS * PARTS))
+    cuts = [slice(at, at + share) for at in range(0, len(rows), share)]
+    parts = [(rows[cut], over[cut], query, found[cut]) for cut in cuts]
     offered = [_threads(os.getpid()).submit(_multiply, *part) for part in parts[:-1]]
     _multiply(*parts[-1])
     for part, taken in zip(reversed(parts[:-1]), reversed(offered), strict=True):
@@ -65,14 +88,20 @@ def _threads(process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=THREADS - 1, thread_name_prefix=f"clew-scan-{process}")
 
 
-def _multiply(codes: Codes, query: Codes, out: npt.NDArray[np.float32]) -> None:
-    if cdist is not None and len(codes):
+def _multiply(rows: Bytes, over: npt.NDArray[np.float32], query: Codes, out: npt.NDArray[np.float32]) -> None:
+    _products(rows, raised(query), out)
+    out -= over
+    out -= np.float32(SHIFT * (int(query.sum(dtype=np.int64)) + SHIFT * len(query)))
+
+
+def _products(rows: Bytes, query: Bytes, out: npt.NDArray[np.float32]) -> None:
+    if cdist is not None and len(rows):
         # Not by its `out`: simsimd 6.5 then returns a None that it does not own, and after enough searches Python dies of it.
-        out[:] = np.asarray(cdist(query[None], codes, metric="dot", threads=1, out_dtype="float32"))[0]
+        out[:] = np.asarray(cdist(query[None], rows, metric="dot", threads=1, out_dtype="float32"))[0]
         return
     wide = query.astype(np.float32)
-    for at in range(0, len(codes), FALLBACK_ROWS):
-        np.matmul(codes[at : at + FALLBACK_ROWS].astype(np.float32), wide, out=out[at : at + FALLBACK_ROWS])
+    for at in range(0, len(rows), FALLBACK_ROWS):
+        np.matmul(rows[at : at + FALLBACK_ROWS].astype(np.float32), wide, out=out[at : at + FALLBACK_ROWS])
 
 
 def top(scores: Scores, count: int, *, least: float = LEAST) -> npt.NDArray[np.intp]:

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,6 +23,7 @@ from clew.store.sqlite.dense import DenseSearch
 from clew.store.sqlite.evidence import evidence
 from clew.store.sqlite.lexical import WordSearch
 from clew.store.sqlite.rows import COLUMNS, SELECTED, cell, compact_json, insertion, labels_of, micros, moment, node_of
+from clew.store.sqlite.seen import Seen
 from clew.store.sqlite.stats import statistics
 from clew.store.sqlite.transaction import Transaction
 from clew.store.sqlite.upkeep import Upkeep
@@ -46,8 +48,9 @@ class SqliteStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._dense = DenseSearch(database)
-        self._words = WordSearch(database)
+        self._seen = Seen()
+        self._dense = DenseSearch(database, self._seen)
+        self._words = WordSearch(database, self._seen)
         self._upkeep = Upkeep(self._dense, self._words)
 
     @classmethod
@@ -150,19 +153,13 @@ class SqliteStore:
     def get(self, ids: Sequence[NodeId]) -> dict[NodeId, Node]:
         """Return the nodes that exist, by id."""
         with self._reading() as connection:
-            rows = connection.execute(
-                f"SELECT {SELECTED} FROM node n WHERE n.id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
-            )
-            return {node.id: node for node in map(node_of, rows)}
+            rows = self._seen.rows(connection, SELECTED, ids)
+        return {row[0]: node_of(row) for row in sorted(rows, key=itemgetter(0))}
 
     def signals(self, ids: Sequence[NodeId]) -> dict[NodeId, Signals]:
         """Return what a score asks of the nodes that exist, by id."""
-        query = (
-            "SELECT n.id, n.t_valid, n.importance, coalesce(a.count, 0), n.parent, n.context <> '' "
-            "FROM json_each(?) j CROSS JOIN node n ON n.id = j.value LEFT JOIN access a ON a.nid = n.nid"
-        )
         with self._reading() as connection:
-            rows = connection.execute(query, (json.dumps(list(ids)),)).fetchall()
+            rows = self._seen.signals(connection, ids)
         return {
             id: Signals(moment(t_valid), importance, accesses, parent, bool(keyed))
             for id, t_valid, importance, accesses, parent, keyed in rows
@@ -265,6 +262,11 @@ class SqliteStore:
         """Return the nodes that hold any of the analysed terms, by BM25 among the nodes of the filter's space."""
         with self._reading():
             return self._words.search(terms, where, limit=limit)
+
+    def holding(self, terms: Sequence[str], space: str) -> dict[str, int]:
+        """Return how many nodes of the space hold each of the analysed terms."""
+        with self._reading():
+            return self._words.holding(terms, space)
 
     def dense(self, vector: Vectors, where: Filter, *, limit: int, role: Role = Role.CONTENT) -> Ranking:
         """Return the nodes nearest to a unit vector, by cosine."""
@@ -402,10 +404,7 @@ class SqliteStore:
         """Return the model whose vectors are searched; None before the first. Asked by every recall: a file that is gone is told here."""
         self._database.check_place()
         with self._reading() as connection:
-            row = connection.execute(
-                "SELECT m.name, m.dimension FROM meta JOIN model m ON m.mid = meta.value WHERE meta.key = 'model'"
-            ).fetchone()
-        return ModelInfo(*row) if row else None
+            return self._seen.told(connection, "model", lambda: _model(connection))
 
     def activate(self, model: ModelInfo) -> None:
         """Make this the searched model and drop the vectors of every other."""
@@ -439,14 +438,17 @@ class SqliteStore:
     def coverage(self, space: str) -> Coverage:
         """Return how many live nodes the space has and how many of them have vectors of the active model; quick, for every recall."""
         with self._reading() as connection:
-            nodes, keyed, sections = connection.execute(
-                "SELECT coalesce(sum(live), 0), coalesce(sum(keyed), 0), coalesce(sum(live) FILTER (WHERE kind = 'section'), 0) "
-                "FROM space WHERE name = ?",
-                (space,),
-            ).fetchone()
-            vectors = self._dense.count(connection, space)
-            contexts = self._dense.count(connection, space, role=Role.CONTEXT) if keyed else 0
-            questions = self._dense.count(connection, space, role=Role.QUESTION)
+            return self._seen.told(connection, ("coverage", space), lambda: self._coverage(connection, space))
+
+    def _coverage(self, connection: sqlite3.Connection, space: str) -> Coverage:
+        nodes, keyed, sections = connection.execute(
+            "SELECT coalesce(sum(live), 0), coalesce(sum(keyed), 0), coalesce(sum(live) FILTER (WHERE kind = 'section'), 0) "
+            "FROM space WHERE name = ?",
+            (space,),
+        ).fetchone()
+        vectors = self._dense.count(connection, space)
+        contexts = self._dense.count(connection, space, role=Role.CONTEXT) if keyed else 0
+        questions = self._dense.count(connection, space, role=Role.QUESTION)
         return Coverage(nodes=nodes, vectors=vectors, keyed=keyed, contexts=contexts, sections=sections, questions=questions)
 
     def unembedded(self, model_id: str, *, limit: int) -> tuple[Node, ...]:
@@ -544,3 +546,8 @@ class SqliteStore:
     def close(self) -> None:
         """Release files; further calls are errors, closing again is not."""
         self._database.close()
+
+
+def _model(connection: sqlite3.Connection) -> ModelInfo | None:
+    row = connection.execute("SELECT m.name, m.dimension FROM meta JOIN model m ON m.mid = meta.value WHERE meta.key = 'model'").fetchone()
+    return ModelInfo(*row) if row else None

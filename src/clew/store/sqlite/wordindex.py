@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
@@ -133,12 +133,11 @@ class WordIndex:
     def _gather(self, codes: Sequence[int], space: int) -> None:
         """Bring the rows of words together from all parts; the words of one question are likely to come again."""
         found: list[list[tuple[int, Array, Array]]] = [[] for _ in codes]
-        wanted = np.array(codes, np.uint64)
-        for base, part in self.parts if codes else ():
-            for which, begin, end in part.ranges(wanted):
-                found[which].append((base, part.rows[begin:end], part.counts[begin:end]))
-        for code, pieces in zip(codes, found, strict=True):
-            self.gathered[space, code] = held = self._of(space, _joined(pieces))
+        for base, part, which, at in _standing(self.parts, np.array(codes, np.uint64)) if codes else ():
+            begin, end = part.offsets[at : at + 2].tolist()
+            found[which].append((base, part.rows[begin:end], part.counts[begin:end]))
+        for code, everywhere in zip(codes, _joined(found), strict=True):
+            self.gathered[space, code] = held = self._of(space, everywhere)
             self.gathered_rows += _room(held)
 
     def _trim(self, asked: Sequence[tuple[int, int]]) -> None:
@@ -230,16 +229,40 @@ def _by_space(spaces: Array, tokens: Array) -> list[tuple[int, int, float]]:
     return list(zip(codes.tolist(), rows.tolist(), sums.tolist(), strict=True))
 
 
+def _standing(parts: Sequence[tuple[int, Postings]], codes: Array) -> Iterator[tuple[int, Postings, int, int]]:
+    """Yield (first row, postings, which of the codes, its place among the terms) for each code that a part has, part by part.
+
+    What is there is told of all parts at once: a store of 100,000 nodes has 25 of them.
+    """
+    filled = [(base, part) for base, part in parts if len(part.terms)]
+    if not filled:
+        return
+    places = [part.terms.searchsorted(codes) for _, part in filled]
+    # Behind the last term stands the last, which is another.
+    near = np.array([part.terms.take(at, mode="clip") for (_, part), at in zip(filled, places, strict=True)])
+    numbers, which = (near == codes).nonzero()
+    ats = np.array(places)[numbers, which]
+    for number, code, at in zip(numbers.tolist(), which.tolist(), ats.tolist(), strict=True):
+        yield *filled[number], code, at
+
+
 def _room(held: Holding) -> int:
     return len(held.rows) + GATHERED_ROOM
 
 
-def _joined(pieces: Sequence[tuple[int, Array, Array]]) -> Holding:
+def _joined(found: Sequence[Sequence[tuple[int, Array, Array]]]) -> Iterator[Holding]:
+    """Yield what each word's pieces come to; all are put together at once, for a question's words are many and most of them short."""
+    pieces = [piece for each in found for piece in each]
     if not pieces:
-        return Holding(np.empty(0, np.intp), np.empty(0, np.uint8))
+        yield from (Holding(np.empty(0, np.intp), np.empty(0, np.uint8)) for _ in found)
+        return
     rows = np.repeat(np.array([base for base, _, _ in pieces], np.intp), [len(part) for _, part, _ in pieces])
     rows += np.concatenate([part for _, part, _ in pieces])
-    return Holding(rows, np.concatenate([part for _, _, part in pieces]))
+    counts = np.concatenate([part for _, _, part in pieces])
+    end = 0
+    for each in found:
+        begin, end = end, end + sum(len(part) for _, part, _ in each)
+        yield Holding(rows[begin:end].copy(), counts[begin:end].copy())  # of their own: a word that is let go must leave memory
 
 
 def _behind(held: Holding, newest: Holding) -> Holding:

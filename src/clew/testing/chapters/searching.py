@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,6 +32,19 @@ class Searching:
         for query in (["appl"], ["pear", "plum"], ["appl", "fig", "quinc", "unknown"], terms(" ".join(_VOCABULARY))):
             for filter in (where(), where(space="other"), where(kinds=(Kind.CHUNK,))):
                 _agree(store.sparse(query, filter, limit=200), _sparse_by_hand(nodes, query, filter))
+
+    def test_holding_counts_the_nodes_of_the_space_that_hold_a_term(self, store: Store) -> None:
+        nodes = [replace(each, title="Olive grove", context="quince") if each.id.endswith("7") else each for each in _orchard(120)]
+        store.insert(nodes)
+        asked = [*terms(" ".join(_VOCABULARY)), "grove", "unknown", ""]
+        for space in ("default", "other", "empty"):
+            held = [set(terms(f"{each.title} {each.text} {each.context}")) for each in nodes if each.space == space]
+            assert store.holding(asked, space) == {term: sum(term in each for each in held) for term in asked}
+        store.update(nodes[0].id, text="grove")
+        store.delete([nodes[3].id])
+        left = [each for number, each in enumerate(nodes) if number not in (0, 3) and each.space == nodes[0].space]
+        told = sum("grove" in terms(f"{each.title} {each.text}") for each in left)
+        assert store.holding(["grove"], nodes[0].space) == {"grove": told + 1}
 
     def test_dense_scores_are_the_cosines_of_the_rounded_vectors(self, store: Store) -> None:
         nodes = _orchard(120)
