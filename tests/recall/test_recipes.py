@@ -19,6 +19,7 @@ from clew.recall.pack import Pack
 from clew.recall.period import Period
 from clew.recall.recipes import NAMES, Recipe
 from clew.recall.relevant import Relevant
+from clew.recall.reply import Reply
 from clew.recall.score import Score
 from clew.recall.several import Several
 from clew.recall.spread import Spread
@@ -93,6 +94,7 @@ def test_a_recipe_is_a_value_that_prints_and_compares(memory: clew.Clew) -> None
         Period,
         Score,
         Relevant,
+        Reply,
         Several,
         Chronology,
         Pack,
@@ -104,7 +106,22 @@ def test_a_recipe_is_a_value_that_prints_and_compares(memory: clew.Clew) -> None
 def test_agent_judges_and_staged_narrows_and_no_other_recipe_does(memory: clew.Clew) -> None:
     kinds = {name: [type(stage) for stage in memory.recipe(name).stages] for name in NAMES}
     assert [name for name in NAMES if Narrow in kinds[name]] == ["staged"]
-    assert kinds["staged"] == [Analyse, Events, Narrow, Candidates, Fuse, Lift, Spread, Period, Score, Relevant, Several, Chronology, Pack]
+    assert kinds["staged"] == [
+        Analyse,
+        Events,
+        Narrow,
+        Candidates,
+        Fuse,
+        Lift,
+        Spread,
+        Period,
+        Score,
+        Relevant,
+        Reply,
+        Several,
+        Chronology,
+        Pack,
+    ]
     assert [name for name in NAMES if Lift not in kinds[name]] == ["lexical", "dense"]  # one channel, as it comes
     packs = {name: stage for name in NAMES for stage in memory.recipe(name).stages if isinstance(stage, Pack)}
     assert [name for name in NAMES if packs[name].gate is not None] == ["agent"]
@@ -132,6 +149,7 @@ def test_a_stage_can_be_left_out_for_an_ablation(memory: clew.Clew) -> None:
         Spread,
         Period,
         Relevant,
+        Reply,
         Several,
         Chronology,
         Pack,
@@ -150,10 +168,10 @@ def test_every_stage_leaves_its_step_with_the_time_it_took(memory: clew.Clew) ->
     question = Question(text="coffee", k=3, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
     answer = memory.recipe("balanced").run(Recall(question=question), timer=lambda: float(next(ticks)))
     assert [(step.stage, step.milliseconds) for step in answer.steps] == [
-        (name, 1000.0) for name in "analyse events candidates fuse lift spread period score relevant several chronology pack".split()
+        (name, 1000.0) for name in "analyse events candidates fuse lift spread period score relevant reply several chronology pack".split()
     ]
     assert answer.steps[2].channels == {"dense": 1, "sparse": 1}
-    assert answer.stats["milliseconds"] == 12000.0
+    assert answer.stats["milliseconds"] == 13000.0
 
 
 def test_the_settings_reach_the_stages() -> None:
@@ -165,15 +183,19 @@ def test_the_settings_reach_the_stages() -> None:
         "section_weight_long": 0.3,
         "section_dense_weight": 0.6,
         "several_weight": 0.2,
+        "speaker_weight": 0.3,
+        "reply_weight": 0.5,
+        "asking_weight": 0.6,
         "sparse_full": 2.0,
     }
     with clew.open(":memory:", model={"embedder": "none"}, recall=options, score={"access_divisor": 9.0}) as memory:
-        _, _, found, fuse, lift, _, _, score, _, several, chronology, _ = memory.recipe("balanced").stages
+        _, _, found, fuse, lift, _, _, score, _, reply, several, chronology, _ = memory.recipe("balanced").stages
         assert isinstance(found, Candidates)
         assert (found.limit, found.dense_floor) == (7, 0.1)
         assert fuse == Fuse(context_share=0.25, method="rrf", dense_weight=0.25, sparse_weight=0.5, rrf_k=10, sparse_full=2.0)
         assert lift == Lift(weight=0.4, weight_long=0.3, dense_weight=0.6, limit=7, store=memory.store)
-        assert several == Several(weight=0.2, store=memory.store)
+        assert reply == Reply(weight=0.5, asking_weight=0.6, store=memory.store)
+        assert several == Several(weight=0.2, speaker_weight=0.3, store=memory.store)
         assert chronology == Chronology(order=False, share=0.7, period_weight=0.3, store=memory.store)
         assert isinstance(score, Score)
         assert score.access_divisor == 9.0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import clew
 from clew.recall.score import total
-from clew.recall.several import AGAIN, asks_for_several, places
+from clew.recall.several import AGAIN, SAID, asked_about, asks_for_several, places
 from clew.recall.state import Recall
 from clew.testing import FixedClock, node
 from clew.types import Kind
@@ -53,8 +53,8 @@ def memory() -> Iterator[clew.Clew]:
 
 
 def asked(memory: clew.Clew, question: str, weight: float) -> Recall:
-    unlifted = {"recall.section_weight": 0.0, "recall.section_weight_long": 0.0}
-    return memory.variant(**{"recall.several_weight": weight, **unlifted}).recall(question, track=False)
+    alone = {"recall.section_weight": 0.0, "recall.section_weight_long": 0.0, "recall.speaker_weight": 0.0}
+    return memory.variant(**{"recall.several_weight": weight, **alone}).recall(question, track=False)
 
 
 def test_several_things_come_from_several_sections(memory: clew.Clew) -> None:
@@ -112,3 +112,39 @@ def test_other_questions_do_not(question: str) -> None:
 @given(st.lists(st.sampled_from(["a", "b", None])))
 def test_each_place_counts_the_hits_before_it_in_the_same_section(parents: list[str | None]) -> None:
     assert places(parents) == [parents[:at].count(parent) if parent else 0 for at, parent in enumerate(parents)]
+
+
+# Who says it -----------------------------------------------------------------------------------------------------------------
+
+PEOPLE = ("Ann: I read a book by the sea", "Bob: Ann read a book too", "Ann: I read Emma, a book I love", "Bob: I read no book at all")
+
+
+@pytest.fixture
+def talk() -> Iterator[clew.Clew]:
+    with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock()) as memory:
+        for at, text in enumerate(PEOPLE):
+            memory.store.insert([node(f"s{at}", text, kind=Kind.SECTION, root=f"s{at}")])
+            memory.store.insert([node(f"t{at}", text, kind=Kind.CHUNK, parent=f"s{at}", root=f"s{at}", position=0, context=f"{text} …")])
+        yield memory
+
+
+def gains(memory: clew.Clew, question: str) -> dict[str, float]:
+    answer = memory.variant(**{"recall.several_weight": 0.0, "recall.speaker_weight": 0.5}).recall(question, track=False)
+    assert all(hit.score == total(hit.components) for hit in answer.hits)
+    return {hit.id: hit.components[SAID].contribution for hit in answer.hits if SAID in hit.components}
+
+
+def test_what_the_one_says_who_is_asked_about_gains(talk: clew.Clew) -> None:
+    gained = gains(talk, "Which books has Ann read?")
+    assert gained == pytest.approx({"t0": 0.4, "t2": 0.4})  # half of the 0.8 that the preset gives to relevance
+
+
+@pytest.mark.parametrize("question", ["Which books have Ann and Bob read?", "Which books has Eve read?", "When did Ann read the book?"])
+def test_nobody_gains_who_is_not_the_only_one_asked_about(talk: clew.Clew, question: str) -> None:
+    assert not gains(talk, question)
+
+
+def test_where_one_speaks_alone_there_is_nobody_to_prefer() -> None:
+    assert asked_about("What books has Ann read?", ["ann"]) is None
+    assert asked_about("What books has Ann read?", ["ann", "bob"]) == "ann"
+    assert asked_about("What books have they read?", ["ann", "they"]) is None  # a word that tells nothing is no name

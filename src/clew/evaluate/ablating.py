@@ -87,6 +87,10 @@ def _links(settings: Settings) -> Iterator[Variant]:
         yield Variant(name="no-sections", settings={"recall.section_weight": 0.0, "recall.section_weight_long": 0.0}, needs="sections")
     if settings.recall.several_weight:
         yield Variant(name="no-several", settings={"recall.several_weight": 0.0}, needs="sections")
+    if settings.recall.speaker_weight:
+        yield Variant(name="no-speaker", settings={"recall.speaker_weight": 0.0}, needs="sections")
+    if settings.recall.reply_weight or settings.recall.asking_weight:
+        yield Variant(name="no-reply", settings={"recall.reply_weight": 0.0, "recall.asking_weight": 0.0}, needs="sections")
     if not settings.spread.enabled:
         yield Variant(name="spread", settings={"spread.enabled": True})
         return

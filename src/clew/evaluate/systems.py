@@ -17,7 +17,10 @@ TEXT_ALONE = {
     "spread.enabled": False,
     "recall.latest": False,
     "recall.period_weight": 0.0,
+    "recall.reply_weight": 0.0,
+    "recall.asking_weight": 0.0,
     "recall.several_weight": 0.0,
+    "recall.speaker_weight": 0.0,
     "recall.sparse_full": 0.0,
     "recall.relevance_gate": "off",
 }  # neither links nor time nor sections

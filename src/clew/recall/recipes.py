@@ -31,6 +31,7 @@ from clew.recall.lift import Lift
 from clew.recall.narrow import Narrow
 from clew.recall.pack import Pack
 from clew.recall.period import Period
+from clew.recall.reply import Reply
 from clew.recall.score import Score
 from clew.recall.several import Several
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Recall, Stage, Step
@@ -112,6 +113,7 @@ def recipe(name: str, *, settings: Settings, store: Store, embed: EmbedQuery, ex
         else (
             *judged,
             *_tracerank(settings, store),
+            *_reply(settings, store),
             *_several(settings, store),
             *_chronology(settings, store),
         )
@@ -171,9 +173,18 @@ def _tracerank(settings: Settings, store: Store) -> tuple[TraceRank, ...]:
     return (TraceRank(switches=switches, **bounds, store=store),)
 
 
+def _reply(settings: Settings, store: Store) -> tuple[Reply, ...]:
+    chosen = settings.recall
+    if not chosen.reply_weight and not chosen.asking_weight:
+        return ()
+    return (Reply(weight=chosen.reply_weight, asking_weight=chosen.asking_weight, store=store),)
+
+
 def _several(settings: Settings, store: Store) -> tuple[Several, ...]:
-    weight = settings.recall.several_weight
-    return (Several(weight=weight, store=store),) if weight else ()
+    chosen = settings.recall
+    if not chosen.several_weight and not chosen.speaker_weight:
+        return ()
+    return (Several(weight=chosen.several_weight, speaker_weight=chosen.speaker_weight, store=store),)
 
 
 def _chronology(settings: Settings, store: Store) -> tuple[Chronology, ...]:

@@ -1,23 +1,25 @@
 """Does the question ask for several things? Then they come from several places.
 
 "What books has Melanie read?" is answered by one turn in each of four sessions, and the turns around the first of them must
-not fill the answer. Each further turn of a section costs a little more than the one before. Only units that are found amid
-their neighbours, by a context key, cost anything: of a long text two chunks of one section say two things, and a memory stands
-alone. A question for one thing passes untouched, for its answer often lies in two turns side by side.
+not fill the answer. Each further turn of a section costs a little more than the one before. Where the question names one of
+those who talk, what she says herself gains: others mostly say what they think of it.
+All this is for units that are found amid their neighbours, by a context key: of a long text two chunks of one section say two
+things, and a memory stands alone. A question for one thing passes untouched, for its answer often lies in two turns side by side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from clew.ports import Store
-from clew.recall.score import total
-from clew.recall.state import Component, Hit, Recall
-from clew.types import NodeId
-from clew.words import folded, words
+from clew.recall.reply import with_parts
+from clew.recall.state import Component, Hit, LazyHits, Question, Recall
+from clew.recall.talk import speakers
+from clew.types import Node, NodeId
+from clew.words import STOP_WORDS, folded, words
 
-AGAIN = "again"
+SAID, AGAIN = "said", "again"
 ASKING = frozenset({"what", "which", "whose", "who", "whom", "where"})
 OF_THINGS = frozenset({"what", "which", "whose"})
 COUNTED = frozenset({"many", "often"})  # after "how"
@@ -77,31 +79,43 @@ def places(parents: Sequence[NodeId | None]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """Where several things are asked for, let each further hit of one section cost `weight` more than the one before it."""
+    """Where several things are asked for, let each further hit of one section cost `weight` more than the one before it.
+
+    Before that, where the question names one of those who talk, what that one says gains `speaker_weight`.
+    """
 
     weight: float
-    store: Store = field(repr=False, compare=False)
+    speaker_weight: float = 0.0
+    store: Store = field(repr=False, compare=False, kw_only=True)
 
     def __call__(self, recall: Recall) -> Recall:
-        """Add the component `again` to the hits, and put them in the order of their scores."""
+        """Add the components `said` and `again` to the hits, and put them in the order of their scores."""
         if not asks_for_several(recall.question.text) or not self.store.coverage(recall.question.where.space).sections:
             return recall
-        hits = list(recall.hits)
-        if not all(hit.components for hit in hits):  # not scored: there is nothing to add a cost to
+        first = recall.hits[: LOOKED_AT * recall.question.k]
+        if not first or not first[0].components:  # not scored: there is nothing to add a cost to
             return recall
-        again = places(self._sections(hits, LOOKED_AT * recall.question.k))
-        costly = [_with(hit, count, self.weight) for hit, count in zip(hits, again, strict=True)]
-        return replace(recall, hits=tuple(sorted(costly, key=lambda hit: (-hit.score, hit.id))))
+        turns = {id: node for id, node in self.store.get([hit.id for hit in first]).items() if node.context}
+        hits = LazyHits.of(recall.hits).exchanged(self._said(first, turns, recall.question))
+        found = [hit for hit in hits[: len(first)] if hit.id in turns]
+        again = places([turns[hit.id].parent for hit in found])
+        costs = {hit.id: with_parts(hit, {AGAIN: Component(-float(count), self.weight)}) for hit, count in zip(found, again, strict=True)}
+        return replace(recall, hits=hits.exchanged(costs))
 
-    def _sections(self, hits: Sequence[Hit], count: int) -> list[NodeId | None]:
-        """Return the section of each of the first hits that is found amid its neighbours."""
-        nodes = self.store.get([hit.id for hit in hits[:count]])
-        sections = {id: node.parent for id, node in nodes.items() if node.context}
-        return [sections.get(hit.id) for hit in hits]
+    def _said(self, hits: Sequence[Hit], turns: Mapping[NodeId, Node], question: Question) -> dict[NodeId, Hit]:
+        """Return the hits that the one speaker says whom the question names, with what that is worth."""
+        told = {id: speakers(node.text) for id, node in turns.items()}
+        one = asked_about(question.text, frozenset().union(*told.values()))
+        part = {SAID: Component(1.0, self.speaker_weight * question.weights.semantic)}
+        return {hit.id: with_parts(hit, part) for hit in hits if one is not None and one in told.get(hit.id, ())}
 
 
-def _with(hit: Hit, count: int, weight: float) -> Hit:
-    if not count:
-        return hit
-    components = {**hit.components, AGAIN: Component(-float(count), weight)}
-    return hit._replace(score=total(components), components=components)
+def asked_about(text: str, everyone: Collection[str]) -> str | None:
+    """Return the one of several speakers whom a question names; None where it names none or more, or where only one speaks.
+
+    >>> asked_about("What books has Ann read?", ["ann lee", "bob"]), asked_about("What have Ann and Bob read?", ["ann lee", "bob"])
+    ('ann lee', None)
+    """
+    asked = set(map(folded, words(text))) - STOP_WORDS
+    named = [person for person in everyone if asked & set(person.split())]
+    return named[0] if len(named) == 1 and len(everyone) > 1 else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, overload
 
@@ -115,15 +116,31 @@ class Hit(NamedTuple):
 class LazyHits(Sequence[Hit]):
     """Hits in order, each made when it is looked at: of the candidates most are only counted.
 
-    >>> hits = LazyHits(["a", "b"], lambda id: Hit(id, 1.0, {}))
-    >>> len(hits), hits[1].id, hits == (Hit("a", 1.0, {}), Hit("b", 1.0, {}))
+    A source begins with the score, negated, and the id: what the order is by.
+
+    >>> hits = LazyHits([(-0.9, "a"), (-0.8, "b")], lambda source: Hit(source[1], -source[0], {}))
+    >>> len(hits), hits[1].id, hits == (Hit("a", 0.9, {}), Hit("b", 0.8, {}))
     (2, 'b', True)
+    >>> [hit.id for hit in hits.exchanged({"a": Hit("a", 0.5, {})})]
+    ['b', 'a']
     """
 
     __slots__ = ("_make", "_sources")
 
-    def __init__(self, sources: Sequence[Any], make: Callable[[Any], Hit]) -> None:
+    def __init__(self, sources: list[Any], make: Callable[[Any], Hit]) -> None:
         self._sources, self._make = sources, make
+
+    @classmethod
+    def of(cls, hits: Sequence[Hit]) -> LazyHits:
+        """Return the hits as they are if they are lazy, and otherwise as if they were."""
+        return hits if isinstance(hits, cls) else cls([(-hit.score, hit.id, hit) for hit in hits], itemgetter(2))
+
+    def exchanged(self, changed: Mapping[NodeId, Hit]) -> LazyHits:
+        """Return the hits in the order of their scores, some of them exchanged."""
+        kept = [source for source in self._sources if source[1] not in changed]
+        fresh = [(-hit.score, id, hit) for id, hit in changed.items()]
+        make = self._make
+        return LazyHits(sorted(kept + fresh, key=itemgetter(0, 1)), lambda source: changed.get(source[1]) or make(source))
 
     def __len__(self) -> int:
         """Return how many there are."""

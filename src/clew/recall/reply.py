@@ -1,0 +1,76 @@
+"""Does a turn answer the turn before it? Then what was asked there counts for it; and to ask is not to tell.
+
+"Where did you go on holiday?" holds the words of most questions about that holiday, and "To Lisbon, it was lovely!" the answer.
+A turn that follows a question gets a share of the question's relevance, and the question pays for as much of it as only asks.
+Only units that are found amid their neighbours, by a context key, do either: of other texts none replies to the one before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from clew.ports import Store
+from clew.recall.score import total
+from clew.recall.state import Component, Hit, LazyHits, Question, Recall
+from clew.recall.talk import asking
+from clew.types import Node, NodeId
+from clew.words import folded, words
+
+REPLY, ASKING, SEMANTIC = "reply", "asking", "semantic"
+LOOKED_AT = 4  # times as many hits as are asked for: six or eight find hardly more on the dev part of LoCoMo
+ABOUT_QUESTIONS = frozenset({"ask", "asks", "asked", "asking", "question", "questions", "wonder", "wonders", "wondered"})
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Let a turn share in the relevance of the question that it follows, and let questions cost what they do not tell."""
+
+    weight: float
+    asking_weight: float
+    store: Store = field(repr=False, compare=False)
+
+    def __call__(self, recall: Recall) -> Recall:
+        """Add the components `reply` and `asking` to the hits, and put them in the order of their scores."""
+        first = recall.hits[: LOOKED_AT * recall.question.k]
+        if not first or not first[0].components or not self.store.coverage(recall.question.where.space).keyed:
+            return recall
+        turns = {id: node for id, node in self.store.get([hit.id for hit in first]).items() if node.context}
+        asked = {id: share for id, node in turns.items() if (share := asking(node.text))}
+        if not asked:
+            return recall
+        hits = {hit.id: hit for hit in first}
+        worth = {reply: hits[id].components[SEMANTIC].value for id, reply in replies(turns).items() if id in asked}
+        semantic, cost = recall.question.weights.semantic, self._cost(recall.question)
+
+        def moved(id: NodeId) -> Hit:
+            parts = {REPLY: Component(worth.get(id, 0.0), self.weight * semantic), ASKING: Component(-asked.get(id, 0.0), cost)}
+            return with_parts(hits[id], parts)
+
+        return replace(recall, hits=LazyHits.of(recall.hits).exchanged({id: moved(id) for id in asked.keys() | worth.keys()}))
+
+    def _cost(self, question: Question) -> float:
+        """Return what it costs to ask: nothing where the question is about questions."""
+        about = ABOUT_QUESTIONS & set(map(folded, words(question.text)))
+        return 0.0 if about else self.asking_weight * question.weights.semantic
+
+
+def replies(turns: Mapping[NodeId, Node]) -> dict[NodeId, NodeId]:
+    """Return for each turn the one that follows it in its section, where that is there too."""
+    at = {(node.parent, node.position): id for id, node in turns.items()}
+    after = {id: at.get((node.parent, node.position + 1)) for id, node in turns.items() if node.parent and node.position is not None}
+    return {id: reply for id, reply in after.items() if reply is not None}
+
+
+def with_parts(hit: Hit, parts: Mapping[str, Component]) -> Hit:
+    """Return a hit with further components, less those that add nothing, and the score that all of them add up to.
+
+    >>> hit = Hit("a", 0.4, {}, {"semantic": Component(0.5, 0.8)})
+    >>> round(with_parts(hit, {"reply": Component(0.5, 0.2), "asking": Component(0.0, 0.2)}).score, 9)
+    0.5
+    """
+    added = {name: part for name, part in parts.items() if part.contribution}
+    if not added:
+        return hit
+    components = {**hit.components, **added}
+    return hit._replace(score=total(components), components=components)
