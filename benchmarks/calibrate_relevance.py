@@ -34,7 +34,8 @@ from clew.evaluate.plan import Plan, default_cache
 from clew.evaluate.running import dataset_of
 from clew.models import load as load_model
 from clew.ports import EmbedRole
-from clew.recall.relevant import WORDS_ALONE, Evidence, Relevant, telling
+from clew.recall.relevant import WORDS_ALONE, Evidence, Relevant, doubt
+from clew.recall.telling import telling
 from clew.words import terms
 
 HERE = Path(__file__).parent
@@ -49,21 +50,25 @@ SETS = {  # name in the catalogue: its folder and its part
     "scifact": ("beir_scifact", "dev"),
     "chroma-chunking": ("chroma_chunking", "dev"),
     "legalbench-rag": ("legalbench_rag", "test"),
+    "swe-qa": ("swe_qa", "dev"),
 }
 SMALL = ("demo", "golden")
 SMALL_MARGIN = 1.25  # by which their answers must be above the threshold: a processor rounds a vector a little otherwise
 JUDGED_ONLY = ("legalbench-rag",)  # it has no dev part
-SIGNS = Evidence._fields
-WORD_SIGNS = ("covered", "unknown")
-MOST_QUESTIONS = 200  # of a set's own
+SIGNS = tuple(name for name in Evidence._fields if name != "said")
+WORD_SIGNS = ("covered", "strange", "unheard")
+ENOUGH = {"cosine": 0.7, "lead": 0.1}  # from where on more tells no more: 0.68 to 0.72 and 0.1 to 0.15 did alike
+MOST_QUESTIONS = 500  # of a set's own
 SEED = 7
 K, DEPTH = 10, 40  # keys judged; hits asked for, since several may share a key
-ALLOWED_LOSS, CAUTIOUS_LOSS = 0.01, 0.002  # of recall, in any set learned from; with words alone less is risked
-RIDGE, ROUNDS = 1.0, 30
+ALLOWED_LOSS, CAUTIOUS_LOSS = 0.01, 0.005  # of recall, on average over the larger sets learned from; with words alone less is risked
+RIDGE, ROUNDS = 5.0, 30
 
 CAVEAT = (
-    "Weights and thresholds are learned from the other sets, or from the other half. Which signs to weigh was decided with both kinds of "
-    "figures in view, the judged-only set's too: they are a little kinder than a set that nobody looked at would be."
+    "Weights and thresholds are learned from the other sets, or from the other half. Which signs to weigh was decided with all figures in "
+    "view, those of legalbench-rag too, from which nothing is learned: a set that nobody looked at would fare worse. swe-qa was kept until "
+    "the signs seemed settled, and lost 17.6 points of recall by them (answered all the same: none). What a hit holds of a long question "
+    "has been weighed otherwise since, and swe-qa is learned from like the others."
 )
 
 Floats = npt.NDArray[np.float64]
@@ -76,7 +81,8 @@ class Sample:
 
     answerable: bool
     held_out: bool
-    evidence: Evidence
+    evidence: Evidence | None
+    """None where the question was not judged, having no telling word: it is answered whatever was learned."""
     recall: float = 0.0
 
 
@@ -90,8 +96,13 @@ class Fit:
     threshold: float = 0.0
 
     def chances(self, samples: Sequence[Sample]) -> Floats:
-        """Return the probability of each sample."""
-        return chance(matrix(samples, self.signs) @ np.array(self.weights) + self.bias)
+        """Return what the threshold is compared with: each probability over the share of the threshold that its space is held to."""
+        judged = np.array([sample.evidence is not None for sample in samples])
+        found = np.full(len(samples), np.inf)
+        told = [sample for sample in samples if sample.evidence is not None]
+        shares = np.array([doubt(sample.evidence) for sample in told if sample.evidence is not None])
+        found[judged] = chance(matrix(told, self.signs) @ np.array(self.weights) + self.bias) / shares
+        return found
 
 
 def never_stored(name: str) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -134,7 +145,7 @@ def _public_set(name: str, data: Path, embedder: CachedEmbedder) -> Dataset:
     return dataset_of(Plan(dataset=name, path=data / folder, part=part), embedder)[0]
 
 
-def _asked(index: Index, text: str, space: str, relevant: Mapping[str, int]) -> tuple[Evidence, float]:
+def _asked(index: Index, text: str, space: str, relevant: Mapping[str, int]) -> tuple[Evidence | None, float]:
     memory = index.structured
     walk = walked_through(memory, asked(memory, text, {"k": DEPTH, "where": {"space": space}, "recipe": "balanced"}))
     stage, before = next((leg.stage, leg.before) for leg in walk.legs if isinstance(leg.stage, Relevant))
@@ -142,11 +153,12 @@ def _asked(index: Index, text: str, space: str, relevant: Mapping[str, int]) -> 
     level = index.dataset.levels[0]
     keys = list(dict.fromkeys(index.nodes[hit.id].keys.get(level, index.nodes[hit.id].id) for hit in walk.answer.hits))[:K]
     found = len(relevant.keys() & set(keys)) / len(relevant) if relevant else 0.0
-    return stage.evidence(before, telling(text)), found
+    return stage.evidence(before, telling(text)) if walk.answer.relevance else None, found
 
 
 def matrix(samples: Sequence[Sample], signs: Sequence[str]) -> Floats:
-    return np.array([[getattr(sample.evidence, sign) for sign in signs] for sample in samples], dtype=np.float64)
+    rows = [[min(getattr(sample.evidence, sign), ENOUGH.get(sign, np.inf)) for sign in signs] for sample in samples]
+    return np.array(rows, dtype=np.float64).reshape(len(samples), len(signs))
 
 
 def chance(logits: Floats) -> Floats:
@@ -156,9 +168,10 @@ def chance(logits: Floats) -> Floats:
 def fitted(sets: Mapping[str, Sequence[Sample]], signs: tuple[str, ...], *, loss: float) -> Fit:
     """Fit by Newton's method with a ridge; every set counts alike, and so do its two kinds of questions."""
     learned = {name: [sample for sample in samples if not sample.held_out] for name, samples in sets.items()}
-    rows = np.vstack([matrix(samples, signs) for samples in learned.values()])
-    labels = np.array([float(sample.answerable) for samples in learned.values() for sample in samples])
-    shares = np.concatenate([_shares(samples) for samples in learned.values()])
+    judged = [[sample for sample in samples if sample.evidence is not None] for samples in learned.values()]
+    rows = np.vstack([matrix(samples, signs) for samples in judged])
+    labels = np.array([float(sample.answerable) for samples in judged for sample in samples])
+    shares = np.concatenate([_shares(samples) for samples in judged])
     middle, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     inputs = np.column_stack([(rows - middle) / spread, np.ones(len(rows))])
     ridge = np.diag([RIDGE] * len(signs) + [1e-9])
@@ -181,10 +194,10 @@ def _shares(samples: Sequence[Sample]) -> Floats:
 
 
 def threshold(fit: Fit, sets: Mapping[str, Sequence[Sample]], *, loss: float) -> float:
-    """Return the highest threshold, in thousandths, at which the sets together lose no more recall than allowed, and small ones none."""
+    """Return the highest threshold, in thousandths, at which the sets lose no more recall on average than allowed, and small ones none."""
     steps = np.arange(1, 500) / 1000
-    costs = {name: losses(samples, fit.chances(samples), steps) for name, samples in sets.items()}
-    fine = np.mean(list(costs.values()), axis=0) <= loss
+    costs = [losses(samples, fit.chances(samples), steps) for name, samples in sets.items() if name not in SMALL]
+    fine = np.mean(costs, axis=0) <= loss
     for name in sorted(sets.keys() & set(SMALL)):
         fine &= losses(sets[name], fit.chances(sets[name]), steps * SMALL_MARGIN) == 0
     return max(map(float, steps[fine]), default=0.0)
@@ -279,15 +292,20 @@ def toml(made: Mapping[str, Any]) -> Iterator[str]:
         yield f"questions = {sum(each['questions'] + each['never_stored'] for each in rows.values())}"
         yield f"false_positives = {mean(rows, 'false_positives_percent') / 100:.4f}"
         yield f"recall_lost = {mean(rows, 'recall_lost_points') / 100:.4f}"
-        yield f"weights = {{ {', '.join(f'{s} = {w}' for s, w in zip(fit['signs'], fit['weights'], strict=True))} }}"
+        yield _inline("enough", {sign: ENOUGH[sign] for sign in fit["signs"] if sign in ENOUGH})
+        yield _inline("weights", dict(zip(fit["signs"], fit["weights"], strict=True)))
+
+
+def _inline(key: str, values: Mapping[str, float]) -> str:
+    return f"{key} = {{ {', '.join(f'{name} = {value}' for name, value in values.items())} }}" if values else f"{key} = {{}}"
 
 
 def kept(path: Path) -> list[Sample]:
-    return [Sample(a, h, Evidence(*e), r) for a, h, e, r in json.loads(path.read_text(encoding="utf-8"))["samples"]]
+    return [Sample(a, h, e and Evidence(*e), r) for a, h, e, r in json.loads(path.read_text(encoding="utf-8"))["samples"]]
 
 
 def keep(path: Path, samples: Sequence[Sample]) -> None:
-    rows = [[s.answerable, s.held_out, [round(float(sign), 6) for sign in s.evidence], round(s.recall, 6)] for s in samples]
+    rows = [[s.answerable, s.held_out, s.evidence and [round(float(sign), 6) for sign in s.evidence], round(s.recall, 6)] for s in samples]
     lines = ",\n".join(json.dumps(each) for each in rows)
     path.write_text(f'{{"signs": {json.dumps(Evidence._fields)},\n"samples": [\n{lines}\n]}}\n', encoding="utf-8")
 

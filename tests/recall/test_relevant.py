@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
-from clew.recall.relevant import MOST_TERMS, WORDS_ALONE, Calibration, Evidence, Relevant, calibrations, heard, probability, telling
+from clew.recall.relevant import WORDS_ALONE, Calibration, Evidence, Relevant, calibrations, doubt, probability
 from clew.recall.state import Recall
+from clew.recall.telling import EVERYDAY, MOST_TERMS, NAME, RARE, Word, heard, rarity, telling
 from clew.testing import FixedClock
 
 NOTES = (
@@ -21,12 +22,13 @@ NOTES = (
     "Dana takes her tea with milk and without sugar",
     "The lighthouse project meets every Tuesday in the small room",
 )
-LEDGER = tuple(f"Entry {number} of the ledger was paid from account {number * 7919 % 10_007}" for number in range(400))
+LEDGER = tuple(f"Entry {number} of the ledger was paid from account {number * 7919 % 10_007}" for number in range(1500))
 """What makes a space large enough to have heard of what it can answer."""
 KNOWN = "which port does Postgres on the harbour server listen on"
-FOREIGN = "Which iguana did Svetlana the falconer photograph near the harbour of Valletta?"
+FOREIGN = "Which iguana did Svetlana the falconer photograph in Valletta?"
 UNIT = st.floats(0, 1)
-EVIDENCE = st.builds(Evidence, UNIT, UNIT, UNIT, UNIT)
+EVIDENCE = st.builds(Evidence, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT, st.floats(1, 1e9))
+SILENT = Evidence(0, 0, 0, 0, 0, 0)
 
 
 def opened(notes: Sequence[str] = NOTES + LEDGER, /, **recall: object) -> clew.Clew:
@@ -120,28 +122,73 @@ def test_an_endless_question_is_read_from_its_beginning() -> None:
 
 
 def test_pairs_of_signs_from_scripts_without_spaces_are_not_taken_for_names() -> None:
-    assert set(telling("数据库在哪里").values()) == {1.0}
+    assert set(telling("数据库在哪里").values()) == {EVERYDAY}
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("Which novel is Gina translating?", {"novel": EVERYDAY, "gina": NAME, "translat": EVERYDAY}),
+        ("which novel is gina translating?", {"novel": EVERYDAY, "gina": RARE, "translat": EVERYDAY}),
+        ("Zsuzsanna's iguana", {"zsuzsanna": RARE, "iguana": RARE}),  # every sentence begins with a capital
+        ("Is it Müller’s?", {"muller": NAME}),
+        ("Does SRL bind TFRC1?", {"srl": RARE, "bind": EVERYDAY, "tfrc1": RARE}),
+        ("What did President Biden promise?", {"presid": EVERYDAY, "biden": EVERYDAY, "promis": EVERYDAY}),
+        ("what did a president Biden promise?", {"presid": EVERYDAY, "biden": NAME, "promis": EVERYDAY}),
+        ("Which kind of event did several people attend?", {}),
+        ('⑴ ½ "X"\'s', {}),
+        ("茶?", {"茶": EVERYDAY}),
+    ],
+)
+def test_names_rare_words_and_everyday_ones_are_told_apart_and_words_that_only_ask_are_left_out(
+    question: str, told: dict[str, Word]
+) -> None:
+    assert telling(question) == told
 
 
 @given(EVIDENCE, st.sampled_from(sorted(calibrations())), UNIT)
-def test_more_unknown_words_and_fewer_covered_ones_never_raise_the_probability(evidence: Evidence, model: str, other: float) -> None:
+def test_no_sign_ever_counts_the_wrong_way_round(evidence: Evidence, model: str, other: float) -> None:
     weighed = calibrations()[model]
     assert 0 < probability(evidence, weighed) < 1
-    less, more = sorted((evidence.unknown, other))
-    assert probability(evidence._replace(unknown=more), weighed) <= probability(evidence._replace(unknown=less), weighed)
-    less, more = sorted((evidence.covered, other))
-    assert probability(evidence._replace(covered=less), weighed) <= probability(evidence._replace(covered=more), weighed)
+    for sign in ("strange", "unheard"):
+        less, more = sorted((getattr(evidence, sign), other))
+        assert probability(evidence._replace(**{sign: more}), weighed) <= probability(evidence._replace(**{sign: less}), weighed)
+    for sign in ("cosine", "lead", "covered", "agreed"):
+        less, more = sorted((getattr(evidence, sign), other))
+        assert probability(evidence._replace(**{sign: less}), weighed) <= probability(evidence._replace(**{sign: more}), weighed)
 
 
 def test_extreme_weights_stay_finite() -> None:
     steep = Calibration(weights={"cosine": 1e9}, bias=-1e8, threshold=0.5, calibrated=True)
-    assert 0 < probability(Evidence(0, 0, 0, 0), steep) < probability(Evidence(1, 0, 0, 0), steep) <= 1
+    assert 0 < probability(SILENT, steep) < probability(SILENT._replace(cosine=1), steep) <= 1
 
 
-@given(st.integers(0, 10**9), st.integers(0, 10**9))
-def test_what_a_larger_space_has_not_heard_tells_more(one: int, other: int) -> None:
+def test_more_of_a_sign_than_enough_tells_no_more() -> None:
+    weighed = Calibration(weights={"cosine": 9.0}, bias=-5.0, threshold=0.5, calibrated=True, enough={"cosine": 0.7})
+    near, nearer, far = (probability(SILENT._replace(cosine=cosine), weighed) for cosine in (0.7, 0.9, 0.6))
+    assert far < near == nearer
+
+
+@given(st.integers(0, 10**9), st.integers(0, 10**9), st.sampled_from((NAME, RARE, EVERYDAY)))
+def test_what_a_larger_space_has_not_heard_tells_more_and_it_is_doubted_more_readily(one: int, other: int, word: Word) -> None:
     small, large = sorted((one, other))
-    assert 0 <= heard(small) <= heard(large) < 1
+    assert 0 <= heard(small, word) <= heard(large, word) < 1
+    assert heard(large, EVERYDAY) <= heard(large, NAME)
+    assert 0 <= doubt(SILENT._replace(said=small)) <= doubt(SILENT._replace(said=large)) <= doubt(SILENT) == 1
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
+def test_a_word_that_fewer_hold_is_rarer(one: int, other: int, nodes: int) -> None:
+    few, many = sorted((one, other))
+    assert 0 < rarity(many, nodes) <= rarity(few, nodes) <= rarity(0, nodes) == 1
+
+
+def test_an_unknown_name_speaks_against_the_hits_more_than_an_unknown_word() -> None:
+    with opened() as memory:
+        named, plain = (memory.recall(f"which port does {who} listen on", track=False).relevance for who in ("Zsuzsanna", "harpsichord"))
+    assert named is not None
+    assert plain is not None
+    assert named.probability < plain.probability
 
 
 def test_the_stage_is_a_value() -> None:
@@ -184,4 +231,5 @@ def test_no_right_answer_of_a_small_space_is_doubted(name: str) -> None:
     for calibration in calibrations().values():
         right = [sample for sample in samples if sample.answerable and sample.recall]
         assert len(right) >= 40
-        assert [sample for sample in right if probability(sample.evidence, calibration) < calibration.threshold] == []
+        judged = [sample.evidence for sample in right if sample.evidence is not None]
+        assert [each for each in judged if probability(each, calibration) < calibration.threshold * doubt(each)] == []

@@ -1,8 +1,8 @@
 """Does the best that was found answer the question at all? A calibrated guess from words and meaning together (mission X7).
 
-Four signs: how near the best memory is, how far it is ahead of the next, how many of the question's telling words one of the
-best hits holds, and how many of them the whole space has never heard; names and rare words count twice. A space of a few dozen
-memories has not heard of much that it answers in other words ("pay" for "cash"), so that unheard words count by its size.
+Six signs: how near the best memory is and how far it stands out, how many of the question's telling words one of the best hits
+holds, which names and which other words the whole space has never heard, and whether words and meaning find the same. What a
+space cannot be expected to know, having said little, is held against it less, and a small space is doubted less altogether.
 `calibration.toml` weighs the signs for each embedding model whose cosines were measured; for any other model the words alone
 are weighed, and doubted less readily. `benchmarks/calibrate_relevance.py` wrote the weights.
 """
@@ -11,106 +11,109 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from clew.graph.entities.lexicon import DATES, is_common
 from clew.ports import Store
-from clew.recall.state import DENSE, Hit, Recall, Rejection, Relevance
-from clew.words import STOP_WORDS, folded, query_terms, terms, words
+from clew.recall.state import DENSE, SPARSE, Recall, Rejection, Relevance
+from clew.recall.telling import Word, heard, rarity, telling
+from clew.types import Filter, Kind, Ranking
+from clew.words import terms
 
 STAGE, REASON = "relevant", "not_relevant"
 ON, FLAG, OFF = "on", "flag", "off"
 WORDS_ALONE = "words alone"  # the calibration for models that have none
 BEST = 5  # hits looked at: an answer beyond them is not what makes a question answerable
-HEARD = 400  # memories at which an unheard word counts half: 300 to 600 did alike when left-out sets were judged
-RARE_WEIGHT = 2.0  # of a word that is not everyday English: 1, 2 and 3 did alike when left-out sets were judged
-MOST_TERMS = 32  # of a question: a longer one is a text, and its beginning says what it is about
+CROWD = 20  # the rank that the nearest is compared with: 20 and 50 did alike, and every recipe has 20 candidates
+SERVED = frozenset((Kind.MEMORY, Kind.CHUNK))  # what is seen where nobody asks for a kind: all that holds a word of its own
+UNEXPECTED = 0.3  # of a word that the space cannot be expected to know, as if a hit held that much of it; chosen of 0.3 to 0.85
+MUCH = 1.5  # weight of held words that is half of all that can be held, however long the question: 0.75 to 1.5 did alike
+LITTLE = 500  # words at which a space is doubted half as readily as a large one; chosen of 200 to 2,000
 
 
 class Evidence(NamedTuple):
-    """What speaks for the best hits, each from 0 to 1."""
+    """What speaks for the best hits and against them, each from 0 to 1, and how much the space says."""
 
     cosine: float
     """Of the nearest memory."""
-    covered: float
-    """The largest share of the question's telling words that one of the best hits holds."""
-    unknown: float
-    """The share that no memory of the space holds, by how much such a space has heard."""
     lead: float
-    """How much nearer the nearest memory is than the next."""
+    """How much nearer it is than the memory at rank 20."""
+    covered: float
+    """The largest share of the question's telling words that one of the best hits holds; of a long question a few are enough."""
+    strange: float
+    """The share of names that no memory of the space holds, by how much such a space has heard."""
+    unheard: float
+    """The same of its other words."""
+    agreed: float
+    """One over the rank that the nearest memory has by words; 0 where they do not find it."""
+    said: float = math.inf
+    """About how many words the space says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """Weights of the signs, and the probability below which the best hit is held to answer nothing."""
+    """Weights of the signs, and the probability below which the best hit of a large space is held to answer nothing."""
 
     weights: Mapping[str, float]
     bias: float
     threshold: float
     calibrated: bool
+    enough: Mapping[str, float] = field(default_factory=dict)
+    """From where on more of a sign tells no more."""
 
 
 def probability(evidence: Evidence, calibration: Calibration) -> float:
     """Return how likely it is that the best hits answer: a logistic function of the signs that the calibration weighs.
 
-    >>> plain = Calibration(weights={"covered": 4.0, "unknown": -4.0}, bias=0.0, threshold=0.1, calibrated=False)
-    >>> known, foreign = Evidence(0.8, 1.0, 0.0, 0.1), Evidence(0.5, 0.0, 1.0, 0.0)
+    >>> plain = Calibration(weights={"covered": 4.0, "unheard": -4.0}, bias=0.0, threshold=0.1, calibrated=False)
+    >>> known, foreign = Evidence(0.8, 0.1, 1.0, 0.0, 0.0, 1.0), Evidence(0.5, 0.0, 0.0, 0.0, 1.0, 0.0)
     >>> round(probability(known, plain), 3), round(probability(foreign, plain), 3)
     (0.982, 0.018)
     """
-    signs = evidence._asdict()
-    total = calibration.bias + sum(calibration.weights[name] * signs[name] for name in sorted(calibration.weights))
-    return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, total))))
+    signs, enough = evidence._asdict(), calibration.enough
+    weighed = (weight * min(signs[name], enough.get(name, math.inf)) for name, weight in sorted(calibration.weights.items()))
+    return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, calibration.bias + sum(weighed)))))
 
 
-def telling(text: str) -> dict[str, float]:
-    """Return the terms by which a question can be told from others, with their weights; dates and numbers are told by time.
+def doubt(evidence: Evidence) -> float:
+    """Return the share of a large space's threshold below which the best hits of this one are doubted.
 
-    >>> telling("Whose iguana was in Svetlana's garden in May 2023?")
-    {'iguana': 2.0, 'svetlana': 2.0, 'garden': 1.0}
+    >>> doubt(Evidence(0.6, 0.1, 1.0, 0.0, 0.0, 1.0, said=500)), doubt(Evidence(0.6, 0.1, 1.0, 0.0, 0.0, 1.0))
+    (0.5, 1.0)
     """
-    found: dict[str, float] = {}
-    for word in words(text):
-        plain = folded(word)
-        if plain in STOP_WORDS or plain in DATES or plain[:1].isdigit():
-            continue
-        # A pair of signs cut from a script without spaces is no word that could be rare.
-        weight = RARE_WEIGHT if plain.isascii() and not is_common(plain) else 1.0
-        for term in query_terms(word):
-            found[term] = min(weight, found.get(term, weight))
-        if len(found) >= MOST_TERMS:
-            break
-    return found
+    return 1.0 if evidence.said == math.inf else evidence.said / (evidence.said + LITTLE)
 
 
-def share(weights: Mapping[str, float], held: Collection[str]) -> float:
-    """Return what part of the weight the held terms have.
+def coverage(held: float, whole: float) -> float:
+    """Return the share that is held of the whole weight, or how much is held by itself, as it is more.
 
-    >>> share({"iguana": 2.0, "buy": 1.0, "blue": 1.0}, {"iguana", "red"})
-    0.5
+    >>> coverage(1.0, 2.0), coverage(3.0, 12.0), coverage(0.0, 2.0)
+    (0.5, 0.6666666666666666, 0.0)
     """
-    return sum(weight for term, weight in weights.items() if term in held) / (sum(weights.values()) or 1.0)
+    return max(held / whole, held / (held + MUCH))
 
 
-def heard(size: int) -> float:
-    """Return how much it tells that a space of so many memories does not know a word, from 0 to 1.
+def agreement(dense: Ranking, sparse: Ranking) -> float:
+    """Return one over the rank that the nearest memory has by words.
 
-    >>> heard(0), heard(400), heard(3600)
-    (0.0, 0.5, 0.9)
+    >>> from clew.types import Match
+    >>> agreement((Match("a", 0.9),), (Match("b", 7.0), Match("a", 3.0))), agreement((Match("a", 0.9),), ())
+    (0.5, 0.0)
     """
-    return size / (size + HEARD)
+    nearest = dense[0].id if dense else None
+    return next((1.0 / rank for rank, match in enumerate(sparse, start=1) if match.id == nearest), 0.0)
 
 
 @lru_cache(maxsize=1)
 def calibrations() -> Mapping[str, Calibration]:
     """Return what is known of each embedding model, by its id, and what holds for all others."""
     text = files("clew.recall").joinpath("calibration.toml").read_text(encoding="utf-8")
+    known = ("weights", "bias", "threshold", "enough")
     return {
-        name: Calibration(weights=each["weights"], bias=each["bias"], threshold=each["threshold"], calibrated=name != WORDS_ALONE)
+        name: Calibration(**{key: each[key] for key in known if key in each}, calibrated=name != WORDS_ALONE)
         for name, each in tomllib.loads(text).items()
     }
 
@@ -125,13 +128,13 @@ class Relevant:
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the relevance; drop the hits where it is too low and the mode is `on`."""
-        weights = telling(recall.question.text)
+        asked = telling(recall.question.text)
         # What holds no telling word cannot be doubted, and what was asked for by its time alone is of that time.
-        if not recall.hits or not weights or (recall.when is not None and recall.when.alone):
+        if not recall.hits or not asked or (recall.when is not None and recall.when.alone):
             return recall
-        calibration = self._calibration(recall)
-        chance = probability(self.evidence(recall, weights), calibration)
-        relevance = Relevance(chance, calibration.threshold, calibration.calibrated)
+        calibration, evidence = self._calibration(recall), self.evidence(recall, asked)
+        chance = probability(evidence, calibration)
+        relevance = Relevance(chance, calibration.threshold * doubt(evidence), calibration.calibrated)
         if not relevance.doubtful:
             return replace(recall, relevance=relevance)
         notes = (*recall.notes, _note(relevance, self.mode))
@@ -140,28 +143,45 @@ class Relevant:
         dropped = tuple(Rejection(id=hit.id, stage=STAGE, reason=REASON, value=chance, limit=relevance.threshold) for hit in recall.hits)
         return replace(recall, relevance=relevance, notes=notes, hits=(), rejected=recall.rejected + dropped)
 
-    def evidence(self, recall: Recall, weights: Mapping[str, float]) -> Evidence:
-        """Return the signs, from the vectors, the best hits' texts, and a look into the index for words that these do not hold."""
-        dense = recall.channels.get(DENSE, ())
-        held = self._held(recall.hits[:BEST], weights)
-        seen = frozenset().union(*held)
-        # One memory is enough to know a word, and most words of an answerable question stand in its best hits.
-        unknown = {term for term in weights if term not in seen and not self.store.sparse([term], recall.question.where, limit=1)}
+    def evidence(self, recall: Recall, asked: Mapping[str, Word]) -> Evidence:
+        """Return the signs, from the channels, the best hits' texts, and a look into the index for how rare the words are."""
+        dense, sparse = recall.channels.get(DENSE, ()), recall.channels.get(SPARSE, ())
+        held, length = self._held(recall, asked)
+        nodes = self.store.coverage(recall.question.where.space).nodes
+        said = length * (nodes if DENSE not in recall.channels or len(dense) >= self.candidates else min(nodes, len(dense)))
+        counts = self._counts(recall, asked, seen=frozenset().union(*held))
+        weights = {term: word.weight * rarity(counts[term], nodes) for term, word in asked.items()}
+        unknown = {term: heard(said, asked[term]) for term, count in counts.items() if not count}
+        missing = {term: weights[term] * told for term, told in unknown.items()}
+        excused = UNEXPECTED * sum(weights[term] - missing[term] for term in unknown)
+        most = max((sum(weights[term] for term in asked if term in each) for each in held), default=0.0)
+        whole, names = sum(weights.values()), sum(missing[term] for term in unknown if asked[term].name)
         return Evidence(
             cosine=dense[0].score if dense else 0.0,
-            covered=max((share(weights, each) for each in held), default=0.0),
-            unknown=share(weights, unknown) * heard(self._size(recall)),
-            lead=dense[0].score - dense[1].score if len(dense) > 1 else 0.0,
+            lead=dense[0].score - dense[:CROWD][-1].score if dense else 0.0,
+            covered=coverage(most + excused, whole),
+            strange=names / whole,
+            unheard=sum(missing[term] for term in unknown if not asked[term].name) / whole,
+            agreed=agreement(dense, sparse),
+            said=said,
         )
 
-    def _size(self, recall: Recall) -> int:
-        """Return how many memories were asked: all of the space, or those that pass a narrow filter, which the channel then holds."""
-        size, found = self.store.coverage(recall.question.where.space).nodes, recall.channels.get(DENSE)
-        return size if found is None or len(found) >= self.candidates else min(size, len(found))
+    def _held(self, recall: Recall, asked: Collection[str]) -> tuple[list[frozenset[str]], float]:
+        """Return which of the terms each of the best hits holds, and the mean length of their texts."""
+        nodes = self.store.get([hit.id for hit in recall.hits[:BEST]]).values()
+        texts = [terms(node.text) for node in nodes]
+        around = [terms(f"{node.title}\n{node.context}") for node in nodes]
+        held = [frozenset((*text, *more)).intersection(asked) for text, more in zip(texts, around, strict=True)]
+        return held, sum(map(len, texts)) / max(1, len(texts))
 
-    def _held(self, hits: Sequence[Hit], weights: Mapping[str, float]) -> list[frozenset[str]]:
-        nodes = self.store.get([hit.id for hit in hits])
-        return [frozenset(terms(f"{node.title}\n{node.text}\n{node.context}")) & weights.keys() for node in nodes.values()]
+    def _counts(self, recall: Recall, asked: Collection[str], *, seen: Collection[str]) -> dict[str, int]:
+        """Return how many nodes hold each term; none where what passes the filter does not."""
+        where = recall.question.where
+        counts = self.store.holding(list(asked), where.space)
+        if where == Filter(space=where.space, kinds=where.kinds, now=where.now) and set(where.kinds) >= SERVED:
+            return counts
+        # One memory is enough to know a word, and most words of an answerable question stand in its best hits.
+        return {term: n and (n if term in seen or self.store.sparse([term], where, limit=1) else 0) for term, n in counts.items()}
 
     def _calibration(self, recall: Recall) -> Calibration:
         known, model = calibrations(), self.store.model()
@@ -171,4 +191,4 @@ class Relevant:
 
 def _note(relevance: Relevance, mode: str) -> str:
     what = "so they are held back" if mode == ON else "so take them with doubt"
-    return f"The best hits answer with a probability of {relevance.probability:.3f}, below {relevance.threshold:g}: {what}."
+    return f"The best hits answer with a probability of {relevance.probability:.3f}, below {relevance.threshold:.3f}: {what}."
