@@ -117,6 +117,29 @@ def test_an_access_that_cannot_be_counted_is_reported_and_costs_no_answer() -> N
         assert memory.stats()["tracking_failure"] == "The file was locked for 30 s."
 
 
+class OnceBusyStore(BusyStore):
+    """Cannot be written to the first time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: list[NodeId] = []
+
+    def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
+        if "a" in ids:
+            return super().touch(ids, at, min_interval_seconds=min_interval_seconds)
+        self.written += ids
+        return len(ids)
+
+
+def test_one_piece_that_cannot_be_counted_does_not_take_the_others_with_it() -> None:
+    store = OnceBusyStore()
+    counting = AccessTracker(store, load(overrides={"access": {"flush_seconds": 3600.0, "batch": 2}}).settings.access)
+    counting.record(["a", "b", "c", "d", "e"], NOW)
+    counting.flush()
+    assert store.written == ["c", "d", "e"]
+    counting.close()
+
+
 def test_the_same_memory_twice_in_a_batch_is_one_access(memory: clew.Clew) -> None:
     memory.remember(COFFEE[0])
     for _ in range(5):

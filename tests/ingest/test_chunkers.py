@@ -211,6 +211,7 @@ def test_the_scopes_around_a_part_and_the_imports_it_uses_are_its_context() -> N
         ("x = 2*np", "imports np"),
         ("x = 12np", ""),  # neither a number nor a name
         ("inputs = np2 + snp + x1np + _np + npé", ""),
+        ("see = '«np» — or not'", "imports np"),
         ("unput(np_) + np", "imports np"),
     ],
 )

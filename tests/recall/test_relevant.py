@@ -106,6 +106,13 @@ def test_a_filter_that_leaves_a_word_out_makes_it_unknown() -> None:
         assert memory.recall(FOREIGN, track=False, where={"category": "observation"}).nothing_relevant
 
 
+def test_a_word_of_expired_memories_alone_is_unknown() -> None:
+    with opened() as memory:
+        never = memory.recall(FOREIGN, track=False).relevance
+        memory.expire(str(memory.remember("Svetlana the falconer photographed her iguana in Valletta", near=False).id))
+        assert memory.recall(FOREIGN, track=False).relevance == never
+
+
 def test_a_space_of_a_few_memories_is_not_blamed_for_the_words_that_it_has_not_heard() -> None:
     with opened(NOTES) as memory:
         assert not memory.recall(FOREIGN, track=False).nothing_relevant

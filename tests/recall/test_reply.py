@@ -128,3 +128,10 @@ def test_without_its_weights_the_stage_is_not_there(memory: clew.Clew) -> None:
     off = memory.variant(**{"recall.reply_weight": 0.0, "recall.asking_weight": 0.0})
     assert "reply" not in [step.stage for step in off.recall(ASKED, track=False).steps]
     assert "reply" in [step.stage for step in memory.recall(ASKED, track=False).steps]
+
+
+def test_what_was_not_looked_at_overtakes_nothing_by_paying_nothing() -> None:
+    questions = [f"Ann: Was the {'summer ' * (at < 80)}holiday number {at} nice?" for at in range(120)]
+    with told(questions) as memory:
+        plain, costly = ([hit.id for hit in asked(memory, asking=weight).hits] for weight in (0.0, 0.5))
+    assert plain == costly

@@ -148,3 +148,17 @@ def test_where_one_speaks_alone_there_is_nobody_to_prefer() -> None:
     assert asked_about("What books has Ann read?", ["ann"]) is None
     assert asked_about("What books has Ann read?", ["ann", "bob"]) == "ann"
     assert asked_about("What books have they read?", ["ann", "they"]) is None  # a word that tells nothing is no name
+
+
+def test_of_one_long_section_the_best_turns_stay_the_best() -> None:
+    with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock()) as memory:
+        memory.store.insert([node("talk", "All of it", kind=Kind.SECTION, root="talk")])
+        turns = [f"Camping trips {'and on ' * (at // 2)}number {at}" for at in range(150)]
+        memory.store.insert(
+            [
+                node(f"turn-{at:03}", text, kind=Kind.CHUNK, parent="talk", root="talk", position=at, context=f"{text} …")
+                for at, text in enumerate(turns)
+            ]
+        )
+        plain, spread = ([hit.id for hit in asked(memory, SEVERAL, weight).hits] for weight in (0.0, 0.2))
+    assert plain == spread

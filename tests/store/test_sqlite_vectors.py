@@ -95,6 +95,24 @@ def test_the_ten_nearest_are_exactly_the_ten_nearest(
         assert [(match.id, match.score) for match in found] == brute_force(filter, query, 10)
 
 
+def test_where_few_pass_no_rounding_matters(tmp_path: Path) -> None:
+    """All but the first number of the nearest are rounded down, by nearly half a step each: int8 has it far behind the other."""
+    nearest = np.full(768, 5.45 / 127, np.float32)
+    nearest[0] = 1.0
+    nearest /= np.linalg.norm(nearest)
+    query = np.full(768, 767**-0.5, np.float32)
+    query[0] = 0.0
+    cosine = float(nearest @ query) - 0.02
+    other = query * cosine
+    other[0] = (1 - cosine**2) ** 0.5
+    with closing(SqliteStore.open(tmp_path / "few.clew", synchronous="OFF")) as store:
+        store.activate(ModelInfo("m", 768))
+        vectors = {"nearest": nearest, "other": other}
+        embedded = [Embedding(node=id, role=Role.CONTENT, text_hash=node(id).content_hash, vector=each) for id, each in vectors.items()]
+        store.insert([node(id) for id in vectors], embedded)
+        assert [match.id for match in store.dense(query, where(), limit=1)] == ["nearest"]
+
+
 def products(codes: scan.Codes, query: scan.Codes) -> Any:
     rows = scan.raised(codes)
     return scan.dots(rows, scan.excess(rows), query)

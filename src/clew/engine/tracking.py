@@ -58,12 +58,12 @@ class AccessTracker:
         """Write what is waiting, now and in this thread."""
         with self._condition:
             waiting, self._waiting = list(self._waiting.items()), {}
-        try:
-            for at in range(0, len(waiting), self._settings.batch):  # a piece at a time: others want to write too
+        for at in range(0, len(waiting), self._settings.batch):  # a piece at a time: others want to write too
+            try:
                 self._write(dict(waiting[at : at + self._settings.batch]))
                 self.failure = None
-        except ClewError as error:  # an uncounted access is a loss that statistics report, not a failed recall
-            self.failure = error.message
+            except ClewError as error:  # an uncounted access is a loss that statistics report, not a failed recall
+                self.failure = error.message
 
     def _write(self, batch: dict[NodeId, datetime]) -> None:
         latest = max(batch.values())

@@ -31,6 +31,7 @@ CROWD = 20  # the rank that the nearest is compared with: 20 and 50 did alike, a
 SERVED = frozenset((Kind.MEMORY, Kind.CHUNK))  # what is seen where nobody asks for a kind: all that holds a word of its own
 UNEXPECTED = 0.3  # of a word that the space cannot be expected to know, as if a hit held that much of it; chosen of 0.3 to 0.85
 MUCH = 1.5  # weight of held words that is half of all that can be held, however long the question: 0.75 to 1.5 did alike
+FEW = 8  # memories that may all be expired or archived; of more that hold a word some pass where nothing is filtered
 LITTLE = 500  # words at which a space is doubted half as readily as a large one; chosen of 200 to 2,000
 
 
@@ -178,10 +179,13 @@ class Relevant:
         """Return how many nodes hold each term; none where what passes the filter does not."""
         where = recall.question.where
         counts = self.store.holding(list(asked), where.space)
-        if where == Filter(space=where.space, kinds=where.kinds, now=where.now) and set(where.kinds) >= SERVED:
-            return counts
-        # One memory is enough to know a word, and most words of an answerable question stand in its best hits.
-        return {term: n and (n if term in seen or self.store.sparse([term], where, limit=1) else 0) for term, n in counts.items()}
+        plain = where == Filter(space=where.space, kinds=where.kinds, now=where.now) and set(where.kinds) >= SERVED
+
+        def passes(term: str) -> bool:
+            """One memory is enough to know a word, and most words of an answerable question stand in its best hits."""
+            return term in seen or (plain and counts[term] > FEW) or bool(self.store.sparse([term], where, limit=1))
+
+        return {term: count if count and passes(term) else 0 for term, count in counts.items()}
 
     def _calibration(self, recall: Recall) -> Calibration:
         known, model = calibrations(), self.store.model()

@@ -7,7 +7,7 @@ Only units that are found amid their neighbours, by a context key, do either: of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from clew.ports import Store
@@ -32,22 +32,27 @@ class Reply:
 
     def __call__(self, recall: Recall) -> Recall:
         """Add the components `reply` and `asking` to the hits, and put them in the order of their scores."""
-        first = recall.hits[: LOOKED_AT * recall.question.k]
-        if not first or not first[0].components or not self.store.coverage(recall.question.where.space).keyed:
+        question = recall.question
+        if not recall.hits or not recall.hits[0].components or not self.store.coverage(question.where.space).keyed:
             return recall
+        hits = LazyHits.of(recall.hits)
+        moved = hits.reranked(lambda first: self._moved(hits, first, question), first=LOOKED_AT * question.k, wanted=question.k)
+        return recall if moved is hits else replace(recall, hits=moved)
+
+    def _moved(self, hits: LazyHits, first: Sequence[Hit], question: Question) -> LazyHits:
         turns = {id: node for id, node in self.store.get([hit.id for hit in first]).items() if node.context}
         asked = {id: share for id, node in turns.items() if (share := asking(node.text))}
         if not asked:
-            return recall
-        hits = {hit.id: hit for hit in first}
-        worth = {reply: hits[id].components[SEMANTIC].value for id, reply in replies(turns).items() if id in asked}
-        semantic, cost = recall.question.weights.semantic, self._cost(recall.question)
+            return hits
+        found = {hit.id: hit for hit in first}
+        worth = {reply: found[id].components[SEMANTIC].value for id, reply in replies(turns).items() if id in asked}
+        semantic, cost = question.weights.semantic, self._cost(question)
 
-        def moved(id: NodeId) -> Hit:
+        def with_both(id: NodeId) -> Hit:
             parts = {REPLY: Component(worth.get(id, 0.0), self.weight * semantic), ASKING: Component(-asked.get(id, 0.0), cost)}
-            return with_parts(hits[id], parts)
+            return with_parts(found[id], parts)
 
-        return replace(recall, hits=LazyHits.of(recall.hits).exchanged({id: moved(id) for id in asked.keys() | worth.keys()}))
+        return hits.exchanged({id: with_both(id) for id in asked.keys() | worth.keys()})
 
     def _cost(self, question: Question) -> float:
         """Return what it costs to ask: nothing where the question is about questions."""

@@ -92,15 +92,20 @@ class Several:
         """Add the components `said` and `again` to the hits, and put them in the order of their scores."""
         if not asks_for_several(recall.question.text) or not self.store.coverage(recall.question.where.space).sections:
             return recall
-        first = recall.hits[: LOOKED_AT * recall.question.k]
-        if not first or not first[0].components:  # not scored: there is nothing to add a cost to
+        question = recall.question
+        if not recall.hits or not recall.hits[0].components:  # not scored: there is nothing to add a cost to
             return recall
+        hits = LazyHits.of(recall.hits)
+        moved = hits.reranked(lambda first: self._moved(hits, first, question), first=LOOKED_AT * question.k, wanted=question.k)
+        return replace(recall, hits=moved)
+
+    def _moved(self, hits: LazyHits, first: Sequence[Hit], question: Question) -> LazyHits:
         turns = {id: node for id, node in self.store.get([hit.id for hit in first]).items() if node.context}
-        hits = LazyHits.of(recall.hits).exchanged(self._said(first, turns, recall.question))
-        found = [hit for hit in hits[: len(first)] if hit.id in turns]
+        said = hits.exchanged(self._said(first, turns, question))
+        found = [hit for hit in said[: len(first)] if hit.id in turns]
         again = places([turns[hit.id].parent for hit in found])
         costs = {hit.id: with_parts(hit, {AGAIN: Component(-float(count), self.weight)}) for hit, count in zip(found, again, strict=True)}
-        return replace(recall, hits=hits.exchanged(costs))
+        return said.exchanged(costs)
 
     def _said(self, hits: Sequence[Hit], turns: Mapping[NodeId, Node], question: Question) -> dict[NodeId, Hit]:
         """Return the hits that the one speaker says whom the question names, with what that is worth."""

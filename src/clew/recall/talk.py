@@ -19,6 +19,8 @@ def asking(text: str) -> float:
     >>> asking("Ann: Nice! Where was it?"), asking("By the lake."), asking("Ann: Why?"), asking("")
     (0.75, 0.0, 1.0, 0.0)
     """
+    if not any(map(text.__contains__, _ASKED)):
+        return 0.0
     said = _SPEAKER.sub("", text)
     asked, last = 0, 0
     for end in _END.finditer(said):

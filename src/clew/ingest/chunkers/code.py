@@ -46,7 +46,7 @@ class Code:
         walk = Walk(text, source, root, count=self.count, options=options)
         names = Names(root, format)
         spans = pack(walk.row)
-        texts = iter([text[span.start : span.end].encode(errors="surrogatepass") for span in spans])
+        texts = iter([text[span.start : span.end] for span in spans])
 
         def describe(owners: Sequence[int]) -> tuple[str, tuple[str, ...]]:
             scopes = walk.around(owners)

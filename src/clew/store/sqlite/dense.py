@@ -110,7 +110,8 @@ class DenseSearch:
         else:
             index = self._synced(connection, seq, model)
             proposed = index.nearest(query, where, role=role, count=count, allowed=allowed, hidden=None)
-        near = proposed.near(limit)
+        # Where all that pass were proposed they are few, and all are scored: then no rounding matters at all.
+        near = proposed.near(limit if len(proposed.eids) >= count else len(proposed.eids))
         found = self._rescored(connection, proposed.eids[near], query, where)
         if len(found) < np.count_nonzero(near):  # some are gone or changed since: then those behind them count
             found += self._rescored(connection, proposed.eids[~near], query, where)
