@@ -53,8 +53,9 @@ def _runs(text: str, *, cased: bool) -> Iterator[Phrase]:
         yield from _in_scripts(list(_BY_SCRIPT.finditer(text)), cased=cased)
         return
     words = _WORD.findall(text)
-    for first in range(len(words)):
-        yield from _from(words, first, cased=cased)
+    for first, word in enumerate(words):
+        if not cased or _is_capital(word):
+            yield from _from(words, first, cased=cased)
 
 
 def _in_scripts(found: Sequence[re.Match[str]], *, cased: bool) -> Iterator[Phrase]:
@@ -62,7 +63,8 @@ def _in_scripts(found: Sequence[re.Match[str]], *, cased: bool) -> Iterator[Phra
     words = [match[0] for match in found]
     for first, match in enumerate(found):
         if not RUN.match(match[0]):
-            yield from _from(words, first, cased=cased)
+            if not cased or _is_capital(match[0]):
+                yield from _from(words, first, cased=cased)
         elif not (first and _one_word(found[first - 1], match)):
             yield from _unspaced(found, first)
 
@@ -85,10 +87,7 @@ def _one_word(one: re.Match[str], other: re.Match[str]) -> bool:
 
 def _from(words: list[str], first: int, *, cased: bool) -> Iterator[Phrase]:
     """Yield the runs of words that begin with this one."""
-    word = words[first]
-    if cased and not _is_capital(word):
-        return
-    begin = entity_key(word)
+    begin = entity_key(words[first])
     if not begin or begin in _ARTICLES:
         return
     if (len(begin) >= SHORTEST or not begin.isascii()) and not is_common(begin):
