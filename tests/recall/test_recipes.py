@@ -27,6 +27,8 @@ from clew.recall.state import Question, Recall
 from clew.settings import Weights
 from clew.testing import FixedClock, where
 
+BALANCED = [Analyse, Events, Candidates, Fuse, Lift, Spread, Period, Score, Relevant, Reply, Several, Chronology, Pack]
+
 
 @pytest.fixture
 def memory() -> Iterator[clew.Clew]:
@@ -84,21 +86,7 @@ def test_more_candidates_find_what_a_preset_wants(memory: clew.Clew) -> None:
 def test_a_recipe_is_a_value_that_prints_and_compares(memory: clew.Clew) -> None:
     recipe = memory.recipe("balanced")
     assert recipe == memory.recipe("balanced")
-    assert [type(stage) for stage in recipe.stages] == [
-        Analyse,
-        Events,
-        Candidates,
-        Fuse,
-        Lift,
-        Spread,
-        Period,
-        Score,
-        Relevant,
-        Reply,
-        Several,
-        Chronology,
-        Pack,
-    ]
+    assert [type(stage) for stage in recipe.stages] == BALANCED
     assert "limit=100" in repr(recipe)
     assert "MemoryStore" not in repr(recipe)
 
@@ -106,22 +94,7 @@ def test_a_recipe_is_a_value_that_prints_and_compares(memory: clew.Clew) -> None
 def test_agent_judges_and_staged_narrows_and_no_other_recipe_does(memory: clew.Clew) -> None:
     kinds = {name: [type(stage) for stage in memory.recipe(name).stages] for name in NAMES}
     assert [name for name in NAMES if Narrow in kinds[name]] == ["staged"]
-    assert kinds["staged"] == [
-        Analyse,
-        Events,
-        Narrow,
-        Candidates,
-        Fuse,
-        Lift,
-        Spread,
-        Period,
-        Score,
-        Relevant,
-        Reply,
-        Several,
-        Chronology,
-        Pack,
-    ]
+    assert kinds["staged"] == [*BALANCED[:2], Narrow, *BALANCED[2:]]
     assert [name for name in NAMES if Lift not in kinds[name]] == ["lexical", "dense"]  # one channel, as it comes
     packs = {name: stage for name in NAMES for stage in memory.recipe(name).stages if isinstance(stage, Pack)}
     assert [name for name in NAMES if packs[name].gate is not None] == ["agent"]

@@ -11,8 +11,8 @@ import clew
 from clew.recall.reply import ASKING, REPLY
 from clew.recall.score import total
 from clew.recall.state import Recall
-from clew.testing import FixedClock, node
-from clew.types import Kind
+from clew.testing import FixedClock
+from tests.recall.talks import store_talk
 
 TALK = (
     "Ann: Where did you go on your summer holiday?",
@@ -28,22 +28,8 @@ def told(turns: Sequence[str] = TALK, *, keyed: bool = True, sections: int = 1) 
     with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock()) as memory:
         each = len(turns) // sections
         for number in range(sections):
-            part, section = turns[number * each : (number + 1) * each], f"s{number}"
-            memory.store.insert([node(section, " ".join(part), kind=Kind.SECTION, root=section)])
-            memory.store.insert(
-                [
-                    node(
-                        f"t{number * each + at}",
-                        text,
-                        kind=Kind.CHUNK,
-                        parent=section,
-                        root=section,
-                        position=at,
-                        context=f"{text} …" if keyed else "",
-                    )
-                    for at, text in enumerate(part)
-                ]
-            )
+            here = range(number * each, (number + 1) * each)
+            store_talk(memory.store, f"s{number}", {f"t{at}": turns[at] for at in here}, keyed=keyed)
         yield memory
 
 

@@ -13,8 +13,8 @@ import clew
 from clew.recall.score import total
 from clew.recall.several import AGAIN, SAID, asked_about, asks_for_several, places
 from clew.recall.state import Recall
-from clew.testing import FixedClock, node
-from clew.types import Kind
+from clew.testing import FixedClock
+from tests.recall.talks import store_talk
 
 # Three sections; the first has three turns that speak of camping, the others one each.
 TALK = {
@@ -29,20 +29,7 @@ SEVERAL, ONE = "Which camping trips did we go on?", "When did we go camping?"
 def told(*, keyed: bool) -> Iterator[clew.Clew]:
     with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock()) as memory:
         for number, (section, turns) in enumerate(TALK.items()):
-            memory.store.insert([node(section, " ".join(turns), kind=Kind.SECTION, root=section, position=number)])
-            chunks = [
-                node(
-                    f"{section}-{at}",
-                    text,
-                    kind=Kind.CHUNK,
-                    parent=section,
-                    root=section,
-                    position=at,
-                    context=f"{text} …" if keyed else "",
-                )
-                for at, text in enumerate(turns)
-            ]
-            memory.store.insert(chunks)
+            store_talk(memory.store, section, {f"{section}-{at}": text for at, text in enumerate(turns)}, keyed=keyed, position=number)
         yield memory
 
 
@@ -123,8 +110,7 @@ PEOPLE = ("Ann: I read a book by the sea", "Bob: Ann read a book too", "Ann: I r
 def talk() -> Iterator[clew.Clew]:
     with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock()) as memory:
         for at, text in enumerate(PEOPLE):
-            memory.store.insert([node(f"s{at}", text, kind=Kind.SECTION, root=f"s{at}")])
-            memory.store.insert([node(f"t{at}", text, kind=Kind.CHUNK, parent=f"s{at}", root=f"s{at}", position=0, context=f"{text} …")])
+            store_talk(memory.store, f"s{at}", {f"t{at}": text})
         yield memory
 
 
@@ -152,13 +138,6 @@ def test_where_one_speaks_alone_there_is_nobody_to_prefer() -> None:
 
 def test_of_one_long_section_the_best_turns_stay_the_best() -> None:
     with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock()) as memory:
-        memory.store.insert([node("talk", "All of it", kind=Kind.SECTION, root="talk")])
-        turns = [f"Camping trips {'and on ' * (at // 2)}number {at}" for at in range(150)]
-        memory.store.insert(
-            [
-                node(f"turn-{at:03}", text, kind=Kind.CHUNK, parent="talk", root="talk", position=at, context=f"{text} …")
-                for at, text in enumerate(turns)
-            ]
-        )
+        store_talk(memory.store, "talk", {f"turn-{at:03}": f"Camping trips {'and on ' * (at // 2)}number {at}" for at in range(150)})
         plain, spread = ([hit.id for hit in asked(memory, SEVERAL, weight).hits] for weight in (0.0, 0.2))
     assert plain == spread

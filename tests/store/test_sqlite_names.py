@@ -25,11 +25,6 @@ KEYS = ("matt", "matt joyce", "joyce", "matt smith", "ada", "matt joyce miller")
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "memory.clew"
-
-
-@pytest.fixture
 def store(path: Path) -> Iterator[SqliteStore]:
     with closing(SqliteStore.open(path, synchronous="OFF")) as opened:
         yield opened

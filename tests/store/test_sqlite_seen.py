@@ -19,11 +19,6 @@ IDS = ["a", "b"]
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "memory.clew"
-
-
-@pytest.fixture
 def store(path: Path) -> Iterator[SqliteStore]:
     with closing(SqliteStore.open(path, synchronous="OFF")) as opened:
         opened.activate(MODEL)

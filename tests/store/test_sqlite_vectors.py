@@ -261,11 +261,6 @@ def damaged(store: SqliteStore, path: Path, statement: str) -> SqliteStore:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "memory.clew"
-
-
-@pytest.fixture
 def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Segments of 16 rows, written every 16 changes; a log of 64 changes."""
     monkeypatch.setattr(dense, "SEGMENT_ROWS", 16)

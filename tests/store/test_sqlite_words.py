@@ -18,11 +18,6 @@ from clew.words import ANALYSER_VERSION, terms
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "memory.clew"
-
-
-@pytest.fixture
 def words(path: Path) -> Iterator[SqliteStore]:
     with closing(SqliteStore.open(path, synchronous="OFF")) as opened:
         yield opened

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from clew.ports import Store
 from clew.recall.period import PERIOD
-from clew.recall.score import total
+from clew.recall.score import with_components
 from clew.recall.state import Component, Hit, Recall
 from clew.types import NodeId
 
@@ -67,7 +67,7 @@ class Chronology:
         hits = list(recall.hits)
         times = self._times(recall, hits)
         if lifted:
-            hits = [_with(hit, PERIOD, float(inside(times[hit.id], when.spans)), self.period_weight) for hit in hits]
+            hits = [with_components(hit, {PERIOD: Component(float(inside(times[hit.id], when.spans)), self.period_weight)}) for hit in hits]
         if wished:
             hits = self._in_order(hits, times, when, recall.question.where.moment)
         return replace(recall, hits=tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))))
@@ -94,9 +94,5 @@ class Chronology:
             return list(hits)
         place = steps([times[id] for id in relevant], latest=not when.earliest)
         weight = step_weight([hit.score for hit in hits], len(place))
-        return [_with(hit, TIME, place[times[hit.id]] if hit.id in relevant else 0.0, weight) for hit in hits]
-
-
-def _with(hit: Hit, name: str, value: float, weight: float) -> Hit:
-    components = {**hit.components, name: Component(value, weight)}
-    return hit._replace(score=total(components), components=components)
+        values = {id: place[times[id]] for id in relevant}
+        return [with_components(hit, {TIME: Component(values.get(hit.id, 0.0), weight)}) for hit in hits]

@@ -154,8 +154,8 @@ class Fuse:
         # The scale of what nodes say: no question gains by being the best among poor ones, and nodes without any keep their relevance.
         least, most = recall.lows[DENSE], max(match.score for match in recall.channels.get(DENSE) or ranking)
         for rank, match in enumerate(ranking, start=1):
-            scaled = _between([match.score], min(least, match.score), most)[0]
-            value = (self.rrf_k + 1) / (self.rrf_k + rank) if self.method == "rrf" else scaled
+            by_rank = self.method == "rrf"
+            value = (self.rrf_k + 1) / (self.rrf_k + rank) if by_rank else _between([match.score], min(least, match.score), most)[0]
             place = Place(rank if match.score >= low else None, match.score, value, share * self.question_share)
             places[match.id] = answering(places.get(match.id, {}), place, share=self.question_share)
 

@@ -7,14 +7,15 @@ Only units that are found amid their neighbours, by a context key, do either: of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
 from clew.ports import Store
-from clew.recall.score import total
 from clew.recall.state import Component, Hit, LazyHits, Question, Recall
 from clew.recall.talk import asking
-from clew.types import Node, NodeId
+from clew.recall.turns import Turns, moved, with_parts
+from clew.types import NodeId
 from clew.words import folded, words
 
 REPLY, ASKING, SEMANTIC = "reply", "asking", "semantic"
@@ -32,15 +33,11 @@ class Reply:
 
     def __call__(self, recall: Recall) -> Recall:
         """Add the components `reply` and `asking` to the hits, and put them in the order of their scores."""
-        question = recall.question
-        if not recall.hits or not recall.hits[0].components or not self.store.coverage(question.where.space).keyed:
+        if not self.store.coverage(recall.question.where.space).keyed:
             return recall
-        hits = LazyHits.of(recall.hits)
-        moved = hits.reranked(lambda first: self._moved(hits, first, question), first=LOOKED_AT * question.k, wanted=question.k)
-        return recall if moved is hits else replace(recall, hits=moved)
+        return moved(recall, partial(self._moved, recall.question), store=self.store, looked_at=LOOKED_AT)
 
-    def _moved(self, hits: LazyHits, first: Sequence[Hit], question: Question) -> LazyHits:
-        turns = {id: node for id, node in self.store.get([hit.id for hit in first]).items() if node.context}
+    def _moved(self, question: Question, hits: LazyHits, first: Sequence[Hit], turns: Turns) -> LazyHits:
         asked = {id: share for id, node in turns.items() if (share := asking(node.text))}
         if not asked:
             return hits
@@ -60,22 +57,8 @@ class Reply:
         return 0.0 if about else self.asking_weight * question.weights.semantic
 
 
-def replies(turns: Mapping[NodeId, Node]) -> dict[NodeId, NodeId]:
+def replies(turns: Turns) -> dict[NodeId, NodeId]:
     """Return for each turn the one that follows it in its section, where that is there too."""
     at = {(node.parent, node.position): id for id, node in turns.items()}
     after = {id: at.get((node.parent, node.position + 1)) for id, node in turns.items() if node.parent and node.position is not None}
     return {id: reply for id, reply in after.items() if reply is not None}
-
-
-def with_parts(hit: Hit, parts: Mapping[str, Component]) -> Hit:
-    """Return a hit with further components, less those that add nothing, and the score that all of them add up to.
-
-    >>> hit = Hit("a", 0.4, {}, {"semantic": Component(0.5, 0.8)})
-    >>> round(with_parts(hit, {"reply": Component(0.5, 0.2), "asking": Component(0.0, 0.2)}).score, 9)
-    0.5
-    """
-    added = {name: part for name, part in parts.items() if part.contribution}
-    if not added:
-        return hit
-    components = {**hit.components, **added}
-    return hit._replace(score=total(components), components=components)

@@ -43,6 +43,17 @@ def total(components: Mapping[str, Component]) -> float:
     return sum(components[name].contribution for name in sorted(components))
 
 
+def with_components(hit: Hit, added: Mapping[str, Component]) -> Hit:
+    """Return a hit with further components, and the score that all of them add up to.
+
+    >>> hit = Hit("a", 0.4, {}, {"semantic": Component(0.5, 0.8)})
+    >>> with_components(hit, {"period": Component(1.0, 0.2)}).score
+    0.6000000000000001
+    """
+    components = {**hit.components, **added}
+    return hit._replace(score=total(components), components=components)
+
+
 def components(
     relevance: float, signals: Signals, *, weights: Weights, now: datetime, recency_rate_per_day: float, access_divisor: float
 ) -> dict[str, Component]:
@@ -63,7 +74,7 @@ def score(
     t_valid, importance, accesses, _, _ = signals
     age_days = (now - t_valid).total_seconds() / SECONDS_PER_DAY
     used = access(accesses, divisor=access_divisor) if accesses else 0.0  # most never were
-    fresh = math.exp(-recency_rate_per_day * age_days) if age_days > 0.0 else 1.0  # `recency` without a call
+    fresh = recency(age_days, rate_per_day=recency_rate_per_day)
     # In the order in which `total` sums.
     return weights.access * used + weights.importance * importance + weights.recency * fresh + weights.semantic * relevance
 

@@ -9,14 +9,15 @@ things, and a memory stands alone. A question for one thing passes untouched, fo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
 from clew.ports import Store
-from clew.recall.reply import with_parts
 from clew.recall.state import Component, Hit, LazyHits, Question, Recall
 from clew.recall.talk import speakers
-from clew.types import Node, NodeId
+from clew.recall.turns import Turns, moved, with_parts
+from clew.types import NodeId
 from clew.words import STOP_WORDS, folded, words
 
 SAID, AGAIN = "said", "again"
@@ -92,22 +93,16 @@ class Several:
         """Add the components `said` and `again` to the hits, and put them in the order of their scores."""
         if not asks_for_several(recall.question.text) or not self.store.coverage(recall.question.where.space).sections:
             return recall
-        question = recall.question
-        if not recall.hits or not recall.hits[0].components:  # not scored: there is nothing to add a cost to
-            return recall
-        hits = LazyHits.of(recall.hits)
-        moved = hits.reranked(lambda first: self._moved(hits, first, question), first=LOOKED_AT * question.k, wanted=question.k)
-        return replace(recall, hits=moved)
+        return moved(recall, partial(self._moved, recall.question), store=self.store, looked_at=LOOKED_AT)
 
-    def _moved(self, hits: LazyHits, first: Sequence[Hit], question: Question) -> LazyHits:
-        turns = {id: node for id, node in self.store.get([hit.id for hit in first]).items() if node.context}
+    def _moved(self, question: Question, hits: LazyHits, first: Sequence[Hit], turns: Turns) -> LazyHits:
         said = hits.exchanged(self._said(first, turns, question))
         found = [hit for hit in said[: len(first)] if hit.id in turns]
         again = places([turns[hit.id].parent for hit in found])
         costs = {hit.id: with_parts(hit, {AGAIN: Component(-float(count), self.weight)}) for hit, count in zip(found, again, strict=True)}
         return said.exchanged(costs)
 
-    def _said(self, hits: Sequence[Hit], turns: Mapping[NodeId, Node], question: Question) -> dict[NodeId, Hit]:
+    def _said(self, hits: Sequence[Hit], turns: Turns, question: Question) -> dict[NodeId, Hit]:
         """Return the hits that the one speaker says whom the question names, with what that is worth."""
         told = {id: speakers(node.text) for id, node in turns.items()}
         one = asked_about(question.text, frozenset().union(*told.values()))

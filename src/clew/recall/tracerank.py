@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from clew.graph.tracerank import Switches, bounded, factors, reached
 from clew.ports import Evidence, Store
-from clew.recall.score import total
+from clew.recall.score import with_components
 from clew.recall.state import Component, Hit, Recall
 from clew.types import Filter, NodeId
 
@@ -26,8 +26,7 @@ def multiplied(hit: Hit, multiplier: float) -> Hit:
     >>> raised.components["tracerank"], round(raised.score, 9) == round(0.5 * 0.8 * 1.25 + 0.1, 9)
     (Component(value=0.25, weight=0.4), True)
     """
-    components = {**hit.components, TRACERANK: Component(multiplier - 1.0, hit.components[SEMANTIC].contribution)}
-    return hit._replace(components=components, score=total(components))
+    return with_components(hit, {TRACERANK: Component(multiplier - 1.0, hit.components[SEMANTIC].contribution)})
 
 
 @dataclass(frozen=True, slots=True)

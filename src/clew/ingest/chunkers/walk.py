@@ -112,10 +112,10 @@ def line_offsets(text: str, source: bytes) -> list[int]:
     [0, 2, 4, 4]
     """
     if len(source) == len(text):
-        ends: list[int] = np.flatnonzero(np.frombuffer(source, np.uint8) == ord("\n")).tolist()
+        begins: list[int] = (np.flatnonzero(np.frombuffer(source, np.uint8) == ord("\n")) + 1).tolist()
     else:
-        ends = [at - 1 for at in accumulate(map((1).__add__, map(len, text.split("\n"))))][:-1]
-    return [0, *map((1).__add__, ends), len(text)]
+        begins = list(accumulate(map((1).__add__, map(len, text.split("\n")[:-1]))))
+    return [0, *begins, len(text)]
 
 
 def _starts(node: Any, source: bytes, last: int) -> list[tuple[int, Any]]:
