@@ -1,11 +1,12 @@
 """How fast are texts cut? Megabytes a second of processor time, one process, no embedding but for the semantic chunker.
 
-    python -m benchmarks.chunking [--megabytes 4] [--model NAME] [--out FILE.json]
+    python -m benchmarks.chunking [--megabytes 4] [--sources FOLDER] [--model NAME] [--out FILE.json]
 
-The texts are what is installed here: descriptions and licences of packages as prose, their sources as code. Each chunker
-cuts them in rounds; `first` is the first round, in which no word is remembered yet, `best` the best of all. For code the
-parser alone is timed beside it, which no chunker by syntax can beat. The semantic chunker embeds: what matters is how
-much longer it takes than its embedding, for the same units, does.
+The texts are what is installed here: descriptions and licences of packages as prose, their sources as code, and behind them
+what a folder holds, for the languages that packages hardly ship. Each chunker cuts them in rounds; `first` is the first
+round, in which no word is remembered yet, `best` the best of all. For code the parser alone is timed beside it, by turns,
+which no chunker by syntax can beat. The semantic chunker embeds: what matters is how much longer it takes than its
+embedding, for the same units, does.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import distributions
+from itertools import chain
 from pathlib import Path
 
 from benchmarks.machine import facts
@@ -29,7 +31,8 @@ from clew.ports import EmbedRole
 from clew.types import Vectors
 
 PROSE = "text"
-FORMATS = {".py": "python", ".js": "javascript", ".h": "c", ".hpp": "cpp", ".html": "html", ".md": "markdown"}
+FORMATS = {".py": "python", ".js": "javascript", ".ts": "typescript", ".go": "go", ".rs": "rust", ".java": "java"}
+FORMATS |= {".h": "c", ".hpp": "cpp", ".cc": "cpp", ".cpp": "cpp", ".html": "html", ".md": "markdown"}
 PROSE_NAMES = ("METADATA", "LICENSE", "NOTICE", "COPYING", "README")
 LARGEST = 1_000_000  # letters; code that is larger is not parsed
 SEMANTIC_LETTERS = 40_000
@@ -51,7 +54,7 @@ class Speed:
 def main() -> int:
     """Measure, print the table, and write JSON where asked to."""
     options = _parser().parse_args()
-    texts = gather(round(options.megabytes * 1e6))
+    texts = gather(round(options.megabytes * 1e6), options.sources)
     speeds = [_speed(chunker, format, texts[format]) for format, chunker in _pairs(texts)]
     semantic = _semantic(texts[PROSE], options.model)
     print(table(speeds, semantic))
@@ -61,13 +64,13 @@ def main() -> int:
     return 0
 
 
-def gather(letters: int) -> dict[str, list[str]]:
-    """Return up to so many letters of each format, from the files of installed packages in a fixed order."""
+def gather(letters: int, folder: Path | None = None) -> dict[str, list[str]]:
+    """Return up to so many letters of each format, from the files of installed packages and of a folder in a fixed order."""
     found: dict[str, list[str]] = {}
     sizes: dict[str, int] = {}
-    for path in _files():
+    for path in chain(_files(), sorted(folder.rglob("*.*")) if folder else ()):
         format = PROSE if path.name.startswith(PROSE_NAMES) or path.suffix == ".rst" else FORMATS.get(path.suffix)
-        if format is None or sizes.get(format, 0) >= letters:
+        if format is None or sizes.get(format, 0) >= letters or not path.is_file():
             continue
         text = path.read_bytes().decode(errors="replace")
         if len(text) <= LARGEST:
@@ -80,8 +83,7 @@ def _files() -> Iterator[Path]:
     for package in sorted(distributions(), key=lambda package: str(package.metadata["Name"]).lower()):
         for file in sorted(package.files or (), key=str):
             path = Path(str(package.locate_file(file)))
-            if path.is_file():
-                yield path
+            yield path
 
 
 def _pairs(texts: dict[str, list[str]]) -> Iterator[tuple[str, Chunker]]:
@@ -95,12 +97,13 @@ def _pairs(texts: dict[str, list[str]]) -> Iterator[tuple[str, Chunker]]:
 def _speed(chunker: Chunker, format: str, texts: Sequence[str]) -> Speed:
     megabytes = sum(len(text.encode()) for text in texts) / 1e6
     chunker.chunk(texts[-1], format=format)  # what is loaded on first use is no part of it
-    cut = [_seconds(lambda: [len(chunker.chunk(text, format=format)) for text in texts]) for _ in range(ROUNDS)]
-    parsed = None
-    if chunker.name == "code":
-        parse, sources = parser_of(format).parse, [text.encode() for text in texts]
-        parsed = round(megabytes / min(_seconds(lambda: [parse(source) is None for source in sources]) for _ in range(ROUNDS)), 1)
-    return Speed(chunker.name, format, round(megabytes, 2), round(megabytes / cut[0], 1), round(megabytes / min(cut), 1), parsed)
+    parse, sources = (parser_of(format).parse, [text.encode() for text in texts]) if chunker.name == "code" else (len, [])
+    cut, parsed = [], []
+    for _ in range(ROUNDS):  # by turns: a busy moment of the machine befalls both
+        cut.append(_seconds(lambda: [len(chunker.chunk(text, format=format)) for text in texts]))
+        parsed.append(_seconds(lambda: [parse(source) is None for source in sources]))
+    parse_mb_s = round(megabytes / min(parsed), 1) if sources else None
+    return Speed(chunker.name, format, round(megabytes, 2), round(megabytes / cut[0], 1), round(megabytes / min(cut), 1), parse_mb_s)
 
 
 def _seconds(run: Callable[[], object]) -> float:
@@ -144,6 +147,7 @@ def table(speeds: Sequence[Speed], semantic: dict[str, object]) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.chunking", description="How fast are texts cut?")
     parser.add_argument("--megabytes", type=float, default=4.0, help="of each format, at most (default 4)")
+    parser.add_argument("--sources", type=Path, help="a folder with more code to cut")
     parser.add_argument("--model", default=DEFAULT, help=f"for the semantic chunker (default {DEFAULT})")
     parser.add_argument("--out", type=Path, help="where to write the JSON")
     return parser

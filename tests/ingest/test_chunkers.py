@@ -32,7 +32,7 @@ from clew.ingest.chunkers import (
     estimate,
 )
 from clew.ingest.chunkers.distances import best_cuts
-from clew.ingest.chunkers.languages import GRAMMARS, parser_of
+from clew.ingest.chunkers.languages import GRAMMARS, IMPORTS, kinds_of, parser_of
 from clew.ingest.chunkers.markdown_blocks import markdown_blocks
 from clew.ingest.chunkers.messages import transcript_blocks
 from clew.models.wordpiece import WordPiece
@@ -227,6 +227,17 @@ def test_every_language_is_cut_between_its_definitions(format: str) -> None:
     assert "second" in {name for chunk in chunks for name in chunk.path}
     for definition in source.split("\n\n"):
         assert any(definition.strip() in chunk.text for chunk in chunks), definition
+
+
+@pytest.mark.parametrize("format", sorted(GRAMMARS))
+def test_the_numbers_of_kinds_are_those_of_their_names(format: str) -> None:
+    kinds, nodes = kinds_of(format), [parser_of(format).parse((FIXTURES / f"sample.{format}").read_bytes()).root_node]
+    for node in nodes:  # grows
+        nodes.extend(node.children)
+    named = {(node.kind_id, node.type, node.is_named) for node in nodes}
+    assert {kind for kind, name, _ in named if "comment" in name} == {kind for kind, _, _ in named} & kinds.comments
+    assert {kind for kind, name, is_named in named if not is_named} == {kind for kind, _, _ in named} & kinds.signs
+    assert {kind for kind, name, _ in named if name in IMPORTS} == {kind for kind, _, _ in named} & kinds.imports
 
 
 def test_a_class_whose_body_opens_on_its_first_line_is_cut_between_its_methods() -> None:

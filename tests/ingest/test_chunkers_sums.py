@@ -69,6 +69,16 @@ def test_chunks_are_the_same_by_sums_and_by_counting(chunker: type[Recursive | F
     assert chunker().chunk(long, format="markdown", options=SMALL) == chunker(counted).chunk(long, format="markdown", options=SMALL)
 
 
+@pytest.mark.parametrize("chunker", [Recursive, Fixed], ids=lambda chunker: chunker.__name__.lower())
+@settings(deadline=None)
+@given(text=TEXTS)
+def test_a_text_below_the_target_is_one_chunk_however_it_is_counted(chunker: type[Recursive | Fixed], text: str) -> None:
+    options = ChunkOptions(min_tokens=10, target_tokens=max(10, estimate(text)), max_tokens=2000, overlap_tokens=8)
+    chunks = chunker().chunk(text, options=options)
+    assert [chunk.text for chunk in chunks] == [text.strip()] * bool(text.strip())
+    assert chunks == chunker(counted).chunk(text, options=options)
+
+
 def counted(text: str) -> int:
     """Count without sums."""
     return estimate(text)

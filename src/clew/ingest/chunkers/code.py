@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from clew.ingest.chunkers.languages import GRAMMARS, parser_of
-from clew.ingest.chunkers.packing import chunks_of, pack
+from clew.ingest.chunkers.languages import GRAMMARS, kinds_of, parser_of
+from clew.ingest.chunkers.packing import as_one, chunks_of, pack
 from clew.ingest.chunkers.plausible import is_plausible
 from clew.ingest.chunkers.port import DEFAULT_OPTIONS, Chunk, ChunkOptions, TokenCounter, Unit
 from clew.ingest.chunkers.recursive import Recursive
@@ -38,13 +38,17 @@ class Code:
         self, text: str, *, format: str = "text", options: ChunkOptions = DEFAULT_OPTIONS, units: Sequence[Unit] | None = None
     ) -> tuple[Chunk, ...]:
         """Return runs of whole definitions, and parts of those that are too large."""
+        whole = as_one(text, count=self.count, options=options)
+        if whole is not None:
+            return whole
         source = text.encode(errors="surrogatepass")
         tree = _parsed(text, source, format) if format in GRAMMARS and not self._is_small(text, options) else None
         if tree is None:
             return Recursive(self.count).chunk(text, format=format, options=options, units=units)
         root = tree.root_node
-        walk = Walk(text, source, root, count=self.count, options=options)
-        names = Names(root, format)
+        kinds = kinds_of(format)
+        walk = Walk(text, source, root, kinds=kinds, count=self.count, options=options)
+        names = Names(root, format, kinds=kinds)
         spans = pack(walk.row)
         texts = iter([text[span.start : span.end] for span in spans])
 
@@ -55,7 +59,7 @@ class Code:
         return chunks_of(walk.row, spans, describe)
 
     def _is_small(self, text: str, options: ChunkOptions) -> bool:
-        """Tell whether a text is one chunk, which needs no parsing."""
+        """Tell whether a text is within the largest size, so that there is little to gain from parsing it."""
         return len(text) <= options.max_tokens * CHARACTERS_A_TOKEN and self.count(text) <= options.max_tokens
 
 

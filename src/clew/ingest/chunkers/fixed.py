@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from clew.ingest.chunkers.packing import chunks_of, pack
+from clew.ingest.chunkers.packing import as_one, chunks_of, pack
 from clew.ingest.chunkers.port import DEFAULT_OPTIONS, Chunk, ChunkOptions, TokenCounter, Unit
 from clew.ingest.chunkers.row import Row
 from clew.ingest.chunkers.tokens import estimate
@@ -36,6 +36,9 @@ class Fixed:
         units: Sequence[Unit] | None = None,  # noqa: ARG002 - it asks for no structure
     ) -> tuple[Chunk, ...]:
         """Return windows that end between words."""
+        whole = as_one(text, count=self.count, options=options)
+        if whole is not None:
+            return whole
         row = Row(text, count=self.count, options=options)
         row.add_words(0, len(text))
         return chunks_of(row, pack(row))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
+REMEMBERED = 4096  # statements: the files of a project import the same things
 _WORD = re.compile(r"[^\W\d]\w*")
 _ALIAS = re.compile(r"(?:\w+|\*)\s+as\s+(?=\w)")
 _FROM = re.compile(r"(?:from\s+\S+\s+import|import(?:\s+type)?)\s")
@@ -13,6 +15,7 @@ _RUST_LEAF = re.compile(r"(?<![\w])([^\W\d]\w*)\b(?!\s*::)")
 _KEYWORDS = frozenset({"import", "from", "as", "use", "pub", "type", "static", "crate", "self", "super", "annotations"})
 
 
+@lru_cache(maxsize=REMEMBERED)
 def imported_names(statement: str, format: str) -> frozenset[str]:
     """Return the names that an import statement brings into a file.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from clew.errors import InputError
 
@@ -40,6 +40,15 @@ WRAPPERS = frozenset("decorated_definition export_statement template_declaration
 IMPORTS = frozenset("import_statement import_from_statement future_import_statement import_declaration use_declaration".split())
 
 
+class Kinds(NamedTuple):
+    """Kinds of nodes by the numbers that a grammar gives them: a number is read in half the time of a name."""
+
+    comments: frozenset[int]
+    signs: frozenset[int]
+    """What has no name of its own in the grammar: brackets, commas, keywords."""
+    imports: frozenset[int]
+
+
 def has_grammar(format: str) -> bool:
     """Tell whether the grammar of a language is installed."""
     try:
@@ -60,3 +69,16 @@ def parser_of(format: str) -> Any:
         raise InputError(
             "format", format, f"needs a grammar that is not installed ({error.name})", "Install them with: pip install 'clew[code]'"
         ) from error
+
+
+@cache
+def kinds_of(format: str) -> Kinds:
+    """Return the numbers that the grammar of a language gives to the kinds of its nodes."""
+    language = parser_of(format).language
+    names: dict[int, str] = {number: language.node_kind_for_id(number) or "" for number in range(language.node_kind_count)}
+    comments = frozenset(number for number, name in names.items() if "comment" in name)
+    return Kinds(
+        comments=comments,
+        signs=frozenset(number for number in names if not language.node_kind_is_named(number)) - comments,
+        imports=frozenset(number for number, name in names.items() if name in IMPORTS),
+    )

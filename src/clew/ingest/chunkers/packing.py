@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from clew.ingest.chunkers.overlap import overlap_start
-from clew.ingest.chunkers.port import Boundary, Chunk
-from clew.ingest.chunkers.row import Level, Row
+from clew.ingest.chunkers.port import Boundary, Chunk, ChunkOptions, TokenCounter
+from clew.ingest.chunkers.row import CHARACTERS_A_TOKEN, Level, Row
+from clew.ingest.chunkers.tokens import RunCounts, has_dropped_space
 
 
 class Span(NamedTuple):
@@ -27,6 +28,9 @@ class Cut(NamedTuple):
     boundary: Boundary
 
 
+_STRUCTURAL, _SIZE_LIMIT = Boundary.STRUCTURAL, Boundary.SIZE_LIMIT  # to read a member from its class takes as long as a call
+_SECTION, _ITEM, _LEVELS = Level.SECTION, Level.ITEM, tuple(map(int, Level))
+
 Choose: TypeAlias = Callable[[Row, int, int], Cut]
 """From the row, the first piece and the room in tokens to the cut."""
 
@@ -41,34 +45,39 @@ def strongest(row: Row, first: int, room: int) -> Cut:
     """
     options, total = row.options, len(row)
     low, most = row.least(first, options.min_tokens), row.reach(first, room)
-    section = _first_at(row, Level.SECTION, low, most)
+    section = row.levels.find(_SECTION, low, most + 1)
+    if section >= 0:
+        return Cut(section, _STRUCTURAL)
     overlap = options.max_tokens - room
     goal = max(first + 1, min(row.reach(first, max(1, options.target_tokens - overlap)), most))
-    if section is not None:
-        return Cut(section, Boundary.STRUCTURAL)
     if goal == total or (most == total and row.size(goal, total) < options.min_tokens):
-        return Cut(total, Boundary.STRUCTURAL)
-    best = min(row.levels[low : goal + 1], default=Level.LETTER)
-    if best > Level.ITEM:
-        block = _first_at(row, Level.ITEM, max(low, goal), most) or (total if most == total else None)
+        return Cut(total, _STRUCTURAL)
+    last = _last_strongest(row, low, goal)
+    if last is None or row.levels[last] > _ITEM:
+        block = _first_item(row, max(low, goal), most) or (total if most == total else None)
         if block is not None:
-            return Cut(block, Boundary.STRUCTURAL)
-    return _named(row, _last_at(row, best, low, goal) if low <= goal else max(goal, min(low, most)))
+            return Cut(block, _STRUCTURAL)
+    return _named(row, max(goal, min(low, most)) if last is None else last)
 
 
-def _first_at(row: Row, level: Level, low: int, high: int) -> int | None:
-    """Return the first place from `low` to `high` whose boundary is at least as strong as the level."""
-    high = min(high, len(row) - 1)
-    return next((at for at in range(low, high + 1) if row.levels[at] <= level), None)
+def _last_strongest(row: Row, low: int, high: int) -> int | None:
+    """Return the last of the strongest boundaries from `low` to `high`."""
+    for level in _LEVELS:
+        at = row.levels.rfind(level, low, high + 1)
+        if at >= 0:
+            return at
+    return None
 
 
-def _last_at(row: Row, level: Level, low: int, high: int) -> int:
-    return next(at for at in range(high, low - 1, -1) if row.levels[at] <= level)
+def _first_item(row: Row, low: int, high: int) -> int | None:
+    """Return the first boundary from `low` to `high` of an item or anything stronger."""
+    found = [row.levels.find(level, low, high + 1) for level in range(_ITEM + 1)]
+    return min((at for at in found if at >= 0), default=None)
 
 
 def _named(row: Row, last: int) -> Cut:
-    structural = last == len(row) or row.levels[last] <= Level.ITEM
-    return Cut(last, Boundary.STRUCTURAL if structural else Boundary.SIZE_LIMIT)
+    structural = last == len(row) or row.levels[last] <= _ITEM
+    return Cut(last, _STRUCTURAL if structural else _SIZE_LIMIT)
 
 
 def pack(row: Row, choose: Choose = strongest) -> list[Span]:
@@ -81,14 +90,17 @@ def pack(row: Row, choose: Choose = strongest) -> list[Span]:
         span = _within(row, first, start, choose(row, first, room))
         first = span.last
         joined = _joined(row, spans[-1], span) if spans else None
-        spans[-1:] = [joined] if joined else [*spans[-1:], span]
+        if joined:
+            spans[-1] = joined
+        else:
+            spans.append(span)
     return spans
 
 
 def _start(row: Row, first: int, spans: Sequence[Span]) -> int:
     """Return where a chunk begins: at its first letter, or inside the one before if that ended for its size."""
     start = _letter(row, row.starts[first])
-    if not spans or spans[-1].boundary is not Boundary.SIZE_LIMIT or not row.options.overlap_tokens:
+    if not spans or spans[-1].boundary is not _SIZE_LIMIT or not row.options.overlap_tokens:
         return start
     before = spans[-1]
     return min(start, _letter(row, overlap_start(row, before.start, before.end)))
@@ -131,6 +143,21 @@ def _joined(row: Row, before: Span, span: Span) -> Span | None:
     if min(row.span(before.start, before.end), row.span(span.start, span.end)) >= least or not row.fits(before.start, span.end):
         return None
     return Span(before.first, span.last, before.start, span.end, span.boundary)
+
+
+def as_one(text: str, *, count: TokenCounter, options: ChunkOptions) -> tuple[Chunk, ...] | None:
+    """Return a text as one chunk, or none if it is blank, where it is small enough that nothing could cut it; else None.
+
+    That is below the target, where all sizes add up: then no row is needed to know it.
+    """
+    inner = options.max_tokens - options.overlap_tokens
+    if len(text) > inner * CHARACTERS_A_TOKEN or not isinstance(count, RunCounts) or has_dropped_space(text):
+        return None
+    if count.plain(text) > min(options.target_tokens, inner):
+        return None
+    body = text.strip()
+    start = text.find(body)
+    return (Chunk(text=body, start=start, end=start + len(body), index=0, boundary=_STRUCTURAL),) if body else ()
 
 
 def chunks_of(row: Row, spans: Sequence[Span], describe: Describe | None = None) -> tuple[Chunk, ...]:

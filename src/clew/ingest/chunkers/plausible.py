@@ -7,11 +7,13 @@ busy for 20 s, and it cannot be stopped from Python. So a text is looked at firs
 from __future__ import annotations
 
 import re
-from itertools import accumulate
+
+import numpy as np
 
 LARGEST_SOURCE = 1_000_000  # letters; larger files are generated
 LONGEST_LINE = 4_000  # a longer line is minified, and there is nothing to see between lines
 DEEPEST_BRACKET = 200
+FEW_ERRORS = 2
 LINES_AN_ERROR = 100  # so many lines may hold one quote or bracket that this simple look misjudges
 
 
@@ -30,7 +32,7 @@ _TEMPLATE = "`" + _over_lines(r"[^`\\]++|\\.", "`")
 _OTHER_LITERALS = re.compile(rf"{_COMMENT}|{_TEMPLATE}|{_QUOTED}|{_TICKED}", re.DOTALL)
 _LINEAR = frozenset({"python"})  # its grammar recovers in linear time: measured with the same texts
 _BRACKETS = b"()[]{}"
-_STEP = dict(zip(_BRACKETS, (1, -1) * 3, strict=True))
+_STEP = bytes.maketrans(_BRACKETS, bytes((1, 0xFF)) * 3)  # as signed bytes: a step in, a step out
 _NO_BRACKET = bytes(set(range(256)) - set(_BRACKETS))
 
 
@@ -49,9 +51,16 @@ def is_plausible(text: str, format: str) -> bool:
     bare = "".join(between[::3])
     if comment is not None or "`" in bare or (other is not None and format != "rust"):
         return False
-    steps = list(accumulate(map(_STEP.__getitem__, bare.encode(errors="replace").translate(None, _NO_BRACKET)), initial=0))
-    errors = bare.count('"') + (other is not None) + abs(steps[-1]) - min(steps)
-    return max(steps) <= DEEPEST_BRACKET and errors <= 2 + text.count("\n") // LINES_AN_ERROR
+    lowest, deepest, left = _depths(bare)
+    errors = bare.count('"') + (other is not None) + abs(left) - lowest
+    return deepest <= DEEPEST_BRACKET and (errors <= FEW_ERRORS or errors <= FEW_ERRORS + text.count("\n") // LINES_AN_ERROR)
+
+
+def _depths(bare: str) -> tuple[int, int, int]:
+    """Return how far brackets close more than was open, how deep they nest, and how many are open at the end."""
+    steps = np.frombuffer(bare.encode(errors="replace").translate(_STEP, _NO_BRACKET), np.int8)
+    depths = np.cumsum(steps, dtype=np.int64)
+    return (min(0, int(depths.min())), max(0, int(depths.max())), int(depths[-1])) if len(depths) else (0, 0, 0)
 
 
 def _has_long_line(text: str) -> bool:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
-from itertools import accumulate
+from itertools import accumulate, islice, repeat
 
 from clew.ingest.chunkers.parts import Parts, clauses, letters, paragraphs, sentences, words
 from clew.ingest.chunkers.port import ChunkOptions, TokenCounter
-from clew.ingest.chunkers.sums import Sums
+from clew.ingest.chunkers.sums import Sums, run_places
 from clew.ingest.chunkers.tokens import RunCounts, has_dropped_space
 
-_CHARACTERS_A_TOKEN = 4  # few: what is longer is taken apart at once, not counted twice; packing puts it together again
+CHARACTERS_A_TOKEN = 4  # few: what is longer is taken apart at once, not counted twice; packing puts it together again
 _RUN_START = re.compile(r"\s*+(?=\S)")
 _NEXT_RUN = re.compile(r"\S*+\s++(?=\S)")
 _SUMMED = 2048  # letters; running sums do not pay for shorter texts
@@ -36,6 +36,7 @@ class Level(IntEnum):
     LETTER = 7
 
 
+_ITEM = Level.ITEM  # to read a member from its class takes longer than to compare it
 _PARTS: dict[Level, Parts] = {Level.SENTENCE: sentences, Level.CLAUSE: clauses, Level.WORD: words, Level.LETTER: letters}
 
 
@@ -46,7 +47,8 @@ class Row:
         self.text, self.options = text, options
         self.starts: list[int] = []
         self.ends: list[int] = []
-        self.levels: list[Level] = []
+        self.levels = bytearray()
+        """The `Level` of each piece, as bytes: a level is found among many at once."""
         self.owners: list[int] = []
         """The number of the block that each piece belongs to."""
         self.sums = [0]
@@ -72,9 +74,17 @@ class Row:
         self.owners.append(owner)
         self.sums.append(self.sums[-1] + size)
 
+    def add_all(self, places: Sequence[int], sizes: Sequence[int], level: Level, owners: Iterable[int]) -> None:
+        """Append pieces from place to place, all at once."""
+        self.starts += places[:-1]
+        self.ends += places[1:]
+        self.levels += bytes((level,)) * len(sizes)
+        self.owners += owners
+        self.sums += islice(accumulate(sizes, initial=self.sums[-1]), 1, None)
+
     def largest(self, level: Level) -> int:
         """Return how large a piece behind a boundary may be: where a chunk would overlap the one before, that needs room."""
-        return self.options.max_tokens if level <= Level.ITEM else self._inner
+        return self.options.max_tokens if level <= _ITEM else self._inner
 
     def add_block(self, start: int, end: int, level: Level = Level.BLOCK, owner: int = 0, parts: Parts | None = None) -> None:
         """Append a block: whole where it fits, else by its `parts` (items of a list, rows of a table), else by its lines."""
@@ -91,7 +101,7 @@ class Row:
 
     def add_paragraphs(self, start: int, end: int, level: Level = Level.BLOCK, owner: int = 0) -> None:
         """Append a stretch by its paragraphs: small ones whole, others by their lines, for the packing to keep together."""
-        large = self.options.target_tokens * _CHARACTERS_A_TOKEN
+        large = self.options.target_tokens * CHARACTERS_A_TOKEN
         measure = self._measure(start, end)
         for first, last in paragraphs(self.text, start, end):
             if last - first > large:
@@ -104,19 +114,20 @@ class Row:
 
     def add_lines(self, start: int, end: int, level: Level = Level.BLOCK, owner: int = 0, *, blank: Level = Level.ITEM) -> None:
         """Append a stretch line by line; what follows a blank line begins at the level `blank`."""
-        long = self._inner * _CHARACTERS_A_TOKEN
+        long = self._inner * CHARACTERS_A_TOKEN
         measure = self._measure(start, end)
+        line_level, largest = Level.LINE, self.largest(level)
         for line in self.text[start:end].splitlines(keepends=True):
             behind = start + len(line)
-            size = measure(start, behind) if len(line) <= long else None
             if line.isspace():
                 level = min(level, blank)
+                largest = self.largest(level)
             else:
-                if size is not None and size <= self.largest(level):
+                if len(line) <= long and (size := measure(start, behind)) <= largest:
                     self.add(start, behind, size, level, owner)
                 else:
                     self._add_parts(start, behind, level, owner, Level.SENTENCE)
-                level = Level.LINE
+                level, largest = line_level, self._inner
             start = behind
 
     def add_sentences(self, start: int, end: int, owner: int = 0) -> None:
@@ -128,8 +139,17 @@ class Row:
                 self._add_each(sentences(self.text, behind, behind + len(line)), level, owner, Level.SENTENCE)
 
     def add_words(self, start: int, end: int, owner: int = 0) -> None:
-        """Append a stretch word by word."""
-        self._add_each(words(self.text, start, end), Level.WORD, owner, Level.WORD)
+        """Append a stretch word by word, all those between two that are too large at once if their sizes are known."""
+        if self._running is None or self._measure(start, end) != self.whole:
+            self._add_each(words(self.text, start, end), Level.WORD, owner, Level.WORD)
+            return
+        places, sizes = run_places(self.text, self._running, start, end)
+        done = 0
+        for at in [at for at, size in enumerate(sizes) if size > self._inner] if max(sizes, default=0) > self._inner else ():
+            self.add_all(places[done : at + 1], sizes[done:at], Level.WORD, repeat(owner, at - done))
+            self._add_parts(places[at], places[at + 1], Level.WORD, owner, Level.LETTER)
+            done = at + 1
+        self.add_all(places[done:], sizes[done:], Level.WORD, repeat(owner, len(sizes) - done))
 
     def _add_parts(self, start: int, end: int, level: Level, owner: int, within: Level) -> None:
         """Append a stretch that is too large, cut at the boundaries of the level `within` or weaker ones."""

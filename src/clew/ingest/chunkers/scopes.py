@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from clew.ingest.chunkers.imports import imported_names
-from clew.ingest.chunkers.languages import CONTAINERS, FUNCTIONS, IMPORTS, WRAPPERS
+from clew.ingest.chunkers.languages import CONTAINERS, FUNCTIONS, WRAPPERS, Kinds
 
 LONGEST_SIGNATURE = 200  # letters
 MOST_IMPORTS = 12  # named in a context
@@ -74,8 +74,8 @@ def _text(node: Any) -> str:
 class Names:
     """The names that a file imports, and which of them a text uses."""
 
-    def __init__(self, root: Any, format: str) -> None:
-        found = [node for node in root.children if node.type in IMPORTS]
+    def __init__(self, root: Any, format: str, *, kinds: Kinds) -> None:
+        found = [node for node in root.children if node.kind_id in kinds.imports] if kinds.imports else []
         known = {name for node in found for name in imported_names(node.text.decode(errors="replace"), format)}
         self._known = frozenset(name.encode() for name in filter(_WORD.fullmatch, known))
 

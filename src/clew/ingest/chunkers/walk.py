@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
-from typing import Any, NamedTuple
+from functools import reduce
+from itertools import accumulate, pairwise, repeat
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from clew.ingest.chunkers.languages import CONTAINERS
+from clew.ingest.chunkers.languages import CONTAINERS, Kinds
 from clew.ingest.chunkers.port import ChunkOptions, TokenCounter
 from clew.ingest.chunkers.row import Level, Row
 from clew.ingest.chunkers.scopes import Scope, definition_of, scope_of
+from clew.ingest.chunkers.starts import DEEPEST, starts_in
 
 CHARACTERS_A_TOKEN = 4  # what is longer is taken apart without being counted
-DEEPEST = 64  # nodes; what is nested deeper is cut by its lines
+_UNCOUNTED = 1 << 62  # the size of what is longer
 
 
 class _Place(NamedTuple):
@@ -25,24 +27,30 @@ class _Place(NamedTuple):
     depth: int = 0
 
 
+_Owner: TypeAlias = tuple[tuple[Any, ...], Any]
+"""What pieces belong to: the definitions that they stand in, and the node that a piece is, or None."""
+
+
 class Walk:
     """The row of a program, made node by node; pieces begin and end at lines, so that no offset needs conversion."""
 
-    def __init__(self, text: str, source: bytes, root: Any, *, count: TokenCounter, options: ChunkOptions) -> None:
+    def __init__(self, text: str, source: bytes, root: Any, *, kinds: Kinds, count: TokenCounter, options: ChunkOptions) -> None:
         self.row = Row(text, count=count, options=options)
         self._offsets = line_offsets(text, source)
         self._source = source
+        self._kinds = kinds
         self._countable = options.max_tokens * CHARACTERS_A_TOKEN
-        self._inside: list[tuple[Any, ...]] = []  # the definitions around each piece, by its owner
+        self._owners: list[_Owner] = []
         self._scopes: dict[int, Scope | None] = {}
         self._enter(root, 0, len(self._offsets) - 1, _Place())
 
     def around(self, owners: Sequence[int]) -> tuple[Scope, ...]:
         """Return the scopes that all of the pieces with these owners stand in."""
-        paths = [self._inside[owner] for owner in dict.fromkeys(owners)]
-        first = paths[0]
-        shared = next((at for at, (one, *others) in enumerate(zip(*paths, strict=False)) if any(each is not one for each in others)), None)
-        common = first[: min(map(len, paths)) if shared is None else shared]
+        common, node = self._owners[owners[0]]
+        if owners[0] != owners[-1]:
+            common = reduce(_shared, [self._owners[owner][0] for owner in owners])
+        elif node is not None and (definition := definition_of(node)) is not None:
+            common = (*common, definition)  # several pieces never stand in what one of them is
         return tuple(filter(None, map(self._scope, common)))
 
     def _scope(self, definition: Any) -> Scope | None:
@@ -57,19 +65,18 @@ class Walk:
         definition = definition_of(node) if depth else None
         if definition is not None:
             inside = (*inside, definition)
-        starts = _starts(node, self._source, last) if depth < DEEPEST else []
-        if not starts:
+        lines, nodes = starts_in(node, self._source, last, kinds=self._kinds, is_root=not depth) if depth < DEEPEST else ([], [])
+        if not lines:
             self._lines(first, last, level, inside)
             return
-        begin, _ = starts[0]
         inner = _Place(_level_inside(definition, level) if depth else Level.BLOCK, inside, depth + 1)
         outer = inner._replace(level=level)
-        if first < begin:
-            self._head(first, begin, outer)
-        here = outer if begin == first else inner
-        for (begin, child), (end, _) in zip(starts, [*starts[1:], (last, None)], strict=True):
-            self._part(child, begin, end, here)
-            here = inner
+        if first < lines[0]:
+            self._head(first, lines[0], outer)
+        else:
+            self._parts(nodes[:1], [*lines[:2], last][:2], outer)
+            del nodes[0], lines[0]
+        self._parts(nodes, [*lines, last], inner)
 
     def _head(self, first: int, last: int, place: _Place) -> None:
         """Put the lines before the children of a node into the row, whole where they fit."""
@@ -78,31 +85,54 @@ class Walk:
             return
         size = self.row.whole(start, end)
         if size <= self.row.largest(place.level):
-            self._add(start, end, size, place.level, place.inside)
+            self.row.add(start, end, size, place.level, len(self._owners))
+            self._owners.append((place.inside, None))
         else:
             self._lines(first, last, place.level, place.inside)
 
-    def _part(self, node: Any, first: int, last: int, place: _Place) -> None:
-        """Put a node into the row, whole where it fits."""
-        start, end = self._offsets[first], self._offsets[last]
-        level, inside, _ = place
-        parted = end - start > self._countable and node.child_count
-        size = None if parted else self.row.whole(start, end)
-        if size is not None and size <= self.row.largest(level):
-            definition = definition_of(node)
-            self._add(start, end, size, level, inside if definition is None else (*inside, definition))
-        elif parted or node.child_count:
-            self._enter(node, first, last, place)
-        else:
-            self._lines(first, last, level, inside)
+    def _parts(self, nodes: Sequence[Any], lines: Sequence[int], place: _Place) -> None:
+        """Put nodes that begin at these lines, up to the last of them, into the row: whole where they fit, as most do."""
+        whole, long, largest = self.row.whole, self._countable, self.row.largest(place.level)
+        places = [self._offsets[line] for line in lines]
+        sizes = [whole(start, end) if end - start <= long else _UNCOUNTED for start, end in pairwise(places)]
+        done = 0
+        for at in [at for at, size in enumerate(sizes) if size > largest]:
+            self._add(nodes[done:at], places[done : at + 1], sizes[done:at], place)
+            self._large(nodes[at], lines[at], lines[at + 1], place)
+            done = at + 1
+        self._add(nodes[done:], places[done:], sizes[done:], place)
 
-    def _add(self, start: int, end: int, size: int, level: Level, inside: tuple[Any, ...]) -> None:
-        self.row.add(start, end, size, level, len(self._inside))
-        self._inside.append(inside)
+    def _add(self, nodes: Sequence[Any], places: Sequence[int], sizes: Sequence[int], place: _Place) -> None:
+        if nodes:
+            known = len(self._owners)
+            self.row.add_all(places, sizes, place.level, range(known, known + len(nodes)))
+            self._owners.extend(zip(repeat(place.inside), nodes, strict=False))
+
+    def _large(self, node: Any, first: int, last: int, place: _Place) -> None:
+        """Put a node into the row that is too large, or so long that it was not counted: by its children, or by its lines."""
+        if node.child_count:
+            self._enter(node, first, last, place)
+            return
+        start, end = self._offsets[first], self._offsets[last]
+        size = self.row.whole(start, end)
+        if size <= self.row.largest(place.level):
+            self._add([node], [start, end], [size], place)
+        else:
+            self._lines(first, last, place.level, place.inside)
 
     def _lines(self, first: int, last: int, level: Level, inside: tuple[Any, ...]) -> None:
-        self.row.add_lines(self._offsets[first], self._offsets[last], level, len(self._inside), blank=Level.LINE)
-        self._inside.append(inside)
+        self.row.add_lines(self._offsets[first], self._offsets[last], level, len(self._owners), blank=Level.LINE)
+        self._owners.append((inside, None))
+
+
+def _shared(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the definitions that both paths begin with."""
+    if one is other:
+        return one
+    shared = 0
+    while shared < min(len(one), len(other)) and one[shared] is other[shared]:
+        shared += 1
+    return one[:shared]
 
 
 def line_offsets(text: str, source: bytes) -> list[int]:
@@ -116,46 +146,6 @@ def line_offsets(text: str, source: bytes) -> list[int]:
     else:
         begins = list(accumulate(map((1).__add__, map(len, text.split("\n")[:-1]))))
     return [0, *begins, len(text)]
-
-
-def _starts(node: Any, source: bytes, last: int) -> list[tuple[int, Any]]:
-    """Return the lines before `last` at which a child begins, with the child; a comment goes with what it stands above.
-
-    Lines are counted in the bytes between two nodes: asking each node for its place costs ten times as much.
-    """
-    found: list[tuple[int, Any]] = []
-    root, above = node.parent is None, None
-    free, line = (0, 0) if root else (node.start_byte, node.start_point.row)  # up to here
-    taken = not root  # something stands before it on the line
-    for child in node.children if root else _below(node, _line_end(source, free)):
-        start, end = child.start_byte, child.end_byte
-        begin = line + source.count(b"\n", free, start)
-        begins_line = begin > line or not taken
-        free, line, taken = end, begin + source.count(b"\n", start, end), True
-        if not begins_line or begin >= last:
-            continue
-        if "comment" in child.type:
-            above = begin if above is None else above
-        elif child.is_named:  # a closing bracket goes with what it closes
-            found.append((begin if above is None else above, child))
-            above = None
-    return found
-
-
-def _line_end(source: bytes, at: int) -> int:
-    end = source.find(b"\n", at)
-    return end if end >= 0 else len(source)
-
-
-def _below(node: Any, header: int, depth: int = 0) -> list[Any]:
-    """Return the children of a node; a body that opens on the header's line, which ends at `header`, is looked into."""
-    children: list[Any] = node.children
-    for at, child in enumerate(children if depth < DEEPEST else ()):
-        if child.start_byte > header:
-            break
-        if child.end_byte > header:
-            return [*children[:at], *_below(child, header, depth + 1), *children[at + 1 :]]
-    return children
 
 
 def _level_inside(definition: Any | None, level: Level) -> Level:
