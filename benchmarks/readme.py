@@ -15,7 +15,7 @@ BEGIN, END = "<!-- measured -->\n", "<!-- /measured -->\n"
 SYSTEMS = ("bm25", "dense", "rrf", "clew")
 LOADED = "Loaded with "  # how a run notes the options of its set
 SIZE = 100_000
-PEERS = ("clew", "chromadb", "lancedb", "lancedb-ivf", "sqlite-vec", "qdrant", "txtai")
+PEERS = ("clew", "clew-fast", "chromadb", "lancedb", "lancedb-ivf", "sqlite-vec", "qdrant", "txtai")
 
 
 def quality() -> list[str]:

@@ -66,23 +66,27 @@ def run(sizes: Iterable[int], peers: Sequence[str], plan: Plan, *, cache: Path, 
             "peers": {},
         }
         for name in peers:
-            result["peers"][name] = _Subject(name, prepared, plan, cache).measured()
+            if peer(name).facts.store_of in peers:
+                continue  # measured with the owner of the store
+            guests = [guest for guest in peers if peer(guest).facts.store_of == name]
+            result["peers"] |= _Subject(name, prepared, plan, cache, guests=guests).measured()
             (out / f"speed-{size}.json").write_text(json.dumps(_rounded(result), indent=1, ensure_ascii=False) + "\n")
 
 
 class _Subject:
-    """One peer at one size."""
+    """One peer at one size, and those that ask its store in another way."""
 
-    def __init__(self, name: str, prepared: data.Data, plan: Plan, cache: Path) -> None:
+    def __init__(self, name: str, prepared: data.Data, plan: Plan, cache: Path, *, guests: Sequence[str] = ()) -> None:
         self._name, self._data, self._plan, self._cache = name, prepared, plan, cache
         self._facts: Facts = peer(name).facts
+        self._guests = [_Subject(guest, prepared, plan, cache) for guest in guests]
         self._store = cache / "stores" / f"{name}-{prepared.facts['size']}"
         self._measures: dict[str, dict[str, Any]] = {}
         self._failures: dict[str, str] = {}
         self._neighbours: dict[str, float | None] = {}
 
-    def measured(self) -> dict[str, Any]:
-        """Return what could be measured and why the rest could not."""
+    def measured(self) -> dict[str, dict[str, Any]]:
+        """Return by name what could be measured and why the rest could not."""
         try:
             self._python = environments.python(self._cache, self._facts)
         except environments.CannotInstallError as error:
@@ -90,9 +94,12 @@ class _Subject:
         else:
             self._phases()
         shutil.rmtree(self._store, ignore_errors=True)
+        return {subject._name: subject._report() for subject in (self, *self._guests)}
+
+    def _report(self) -> dict[str, Any]:
         for phase, reason in self._failures.items():
             say(f"  {self._name}: {phase}: {reason}")
-        about = {key: value for key, value in asdict(self._facts).items() if key in {"about", "commit", "no_hybrid"}}
+        about = {key: value for key, value in asdict(self._facts).items() if key in {"about", "commit", "no_hybrid", "store_of"}}
         versions = self._measures.pop("versions", {})
         return {
             **about,
@@ -109,6 +116,9 @@ class _Subject:
             return
         self._cold()
         self._phase("query")
+        for guest in self._guests:  # now, while the store is as it was for its owner
+            guest._store, guest._python = self._store, self._python
+            guest._phase("query")
         if isinstance(peer(self._name), SupportsScan):
             self._phase("scan")
         self._phase("add", counted=True)

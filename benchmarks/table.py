@@ -73,6 +73,11 @@ def _section(result: dict[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _of(peer: dict[str, Any]) -> str:
+    """Return whose store it asked; empty where it filled its own."""
+    return str(peer.get("store_of", ""))
+
+
 def _measure(peer: dict[str, Any], name: str) -> dict[str, Any] | None:
     found: dict[str, Any] | None = peer["measures"].get(name)
     return found
@@ -152,7 +157,11 @@ def _table(peers: Peers, columns: Sequence[_Row]) -> str:
 
 
 def _ratios(peers: Peers) -> str:
-    rows = [[name, *(_ratio(peers["clew"], peer, *ratio[1:]) for ratio in _RATIOS)] for name, peer in peers.items() if name != "clew"]
+    rows = [
+        [name, *(_ratio(peers["clew"], peer, *ratio[1:]) for ratio in _RATIOS)]
+        for name, peer in peers.items()
+        if name != "clew" and not _of(peer)
+    ]
     return _markdown(["", *(label for label, *_ in _RATIOS)], rows)
 
 
@@ -178,7 +187,8 @@ def _notes(peers: Peers, size: int, samples: int) -> Iterable[str]:
     for name, peer in peers.items():
         versions = ", ".join(f"{package} {version}" for package, version in peer["versions"].items() if package != "python")
         visible = _measure(peer, "visible_at_once")
-        yield f"- **{name}** ({versions or 'not installed'}): {peer['about']}. Add waits for: {peer['commit']}."
+        waits = "" if _of(peer) else f" Add waits for: {peer['commit']}."
+        yield f"- **{name}** ({versions or 'not installed'}): {peer['about']}.{waits}"
         checked = _measure(peer, "add_checked")
         if checked:
             wall, cpu = _pair("add_checked")(peer), _pair("add_checked", "cpu_")(peer)

@@ -43,6 +43,8 @@ class Facts:
     """What `add` waits for."""
     no_hybrid: str = ""
     """Why there is no hybrid search, if there is none."""
+    store_of: str = ""
+    """The peer whose store it asks, for another way to ask the same; empty for one that fills its own."""
 
 
 class Peer(Protocol):
@@ -98,6 +100,7 @@ class SupportsCheckedAdd(Protocol):
 
 _PEERS = {
     "clew": "clew:Clew",
+    "clew-fast": "clew:Fast",
     "chromadb": "chromadb:Chroma",
     "lancedb": "lancedb:Flat",
     "lancedb-ivf": "lancedb:Inverted",

@@ -14,7 +14,7 @@ from clew.engine.tracking import AccessTracker
 from clew.errors import StoreBusyError
 from clew.settings import load
 from clew.store.memory import MemoryStore
-from clew.testing import NOW, FixedClock
+from clew.testing import NOW, FixedClock, later
 from clew.types import EventKind, NodeId
 from tests.conftest import Open
 
@@ -134,9 +134,24 @@ class OnceBusyStore(BusyStore):
 def test_one_piece_that_cannot_be_counted_does_not_take_the_others_with_it() -> None:
     store = OnceBusyStore()
     counting = AccessTracker(store, load(overrides={"access": {"flush_seconds": 3600.0, "batch": 2}}).settings.access)
-    counting.record(["a", "b", "c", "d", "e"], NOW)
+    counting.record(["a", "b", "c", "d", "e"], NOW, space="default")
     counting.flush()
     assert store.written == ["c", "d", "e"]
+    assert counting.failure == "The file was locked for 30 s."  # though the last piece could be counted
+    counting.close()
+
+
+def test_what_was_counted_is_told_once_for_each_space_and_nothing_else() -> None:
+    told: list[tuple[str, list[NodeId], datetime]] = []
+    settings = load(overrides={"access": {"flush_seconds": 3600.0, "batch": 2}}).settings.access
+    counting = AccessTracker(OnceBusyStore(), settings, publish=lambda space, ids, at: told.append((space, list(ids), at)))
+    counting.record(["a", "b"], NOW, space="work")  # cannot be counted
+    counting.record(["c", "d"], later(1), space="work")
+    counting.record(["e"], NOW, space="home")
+    counting.record(["f"], later(2), space="work")
+    counting.flush()
+    counting.flush()
+    assert told == [("home", ["e"], NOW), ("work", ["c", "d", "f"], later(2))]
     counting.close()
 
 
@@ -171,7 +186,7 @@ def test_a_full_batch_waits_for_a_pause_and_is_written_in_pieces(monkeypatch: py
     store = CountingStore()
     counting = tracker(store)
     for at in range(5):
-        counting.record([f"n{at}", f"m{at}"], NOW)
+        counting.record([f"n{at}", f"m{at}"], NOW, space="default")
     assert store.sizes == []  # somebody has asked within the hour
     counting.close()
     assert store.sizes == [4, 4, 2]
@@ -184,9 +199,9 @@ def test_a_full_batch_is_written_after_a_pause_or_when_none_comes(impatient: str
     monkeypatch.setattr(tracking, impatient, 0.0)
     store = CountingStore()
     counting = tracker(store)
-    counting.record(["a", "b"], NOW)
+    counting.record(["a", "b"], NOW, space="default")
     assert store.sizes == []
-    counting.record(["c", "d"], NOW)
+    counting.record(["c", "d"], NOW, space="default")
     assert store.asked.wait(60)
     counting.close()
     assert store.sizes == [4]

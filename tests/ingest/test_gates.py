@@ -17,7 +17,7 @@ from clew.ingest.hygiene import cleaned
 from clew.ingest.substance import LIMITS, RULES, unsubstantial
 from clew.settings import MemorySettings, SubstanceSettings
 from clew.types import Outcome, OutcomeKind
-from clew.words import folded, tidy, words
+from clew.words import folded, plain_words, tidy, words
 
 from .sample import GOOD, JUNK
 
@@ -171,7 +171,7 @@ def test_a_plainly_telling_word_takes_a_text_out_of_chatter_and_talk_about_talk(
 
 @given(st.one_of(SPOKEN, st.text(alphabet=st.characters(max_codepoint=0x7F)), st.text()))
 def test_plain_words_are_the_folded_ones(text: str) -> None:
-    assert idle.plain_words(text) == tuple(folded(word) for word in words(text))
+    assert plain_words(text) == tuple(folded(word) for word in words(text))
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=0x7F), min_size=12))

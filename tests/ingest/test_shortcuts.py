@@ -10,15 +10,18 @@ from hypothesis import strategies as st
 
 from clew import words
 from clew.graph.entities import coded as coding
-from clew.graph.entities import marked, reading
+from clew.graph.entities import entities, marked, reading
 from clew.graph.entities.lexicon import SKILLS, TOOLS
-from clew.graph.entities.stretch import MAX_REMEMBERED, Shape, stretches
+from clew.graph.entities.stretch import MAX_REMEMBERED, SMALL, Shape, stretches
 from clew.graph.entities.unspaced import UNSHAPED
 from clew.ingest.firewall.instructions.flags import ASCII_RULES, RULES
 from clew.ingest.firewall.secrets import assigned, finding
+from clew.ingest.firewall.secrets.shapes import CARD
+from clew.ingest.idle import telling_words
 from clew.ingest.quality import parts, stubs
 from clew.ingest.quality import reading as quality
-from clew.ingest.quality.piece import pieces
+from clew.ingest.quality.lexicon import FUNCTION_WORDS
+from clew.ingest.quality.piece import _piece, pieces
 
 # Pieces that the rules look for, with letters that lower case or a pattern without case treat in their own way.
 SIGNS = (
@@ -70,9 +73,15 @@ def test_a_sentence_adds_up_to_what_its_stretches_are(text: str) -> None:
     found = pieces(text.split())
     if not found:
         return
-    unit = quality._unit(found, {})
-    assert unit.words == sum(piece.words for piece in found) and unit.binding == any(piece.binding for piece in found)
-    assert unit.telling == {word for piece in found for word in piece.telling} and unit.closed == found[-1].ends
+    specifics: dict[str, float] = {}
+    unit = quality._unit(found, telling_words(text) - FUNCTION_WORDS, specifics)
+    alone = [_piece(each) if isinstance(each, str) else each for each in found]
+    assert unit.words == sum(piece.words for piece in alone) and unit.binding == any(piece.binding for piece in alone)
+    assert unit.telling == {word for piece in alone for word in piece.telling} and unit.closed == alone[-1].ends
+    assert unit.told == sum(len(piece.telling) for piece in alone) and unit.damaged == sum(piece.damaged for piece in alone)
+    opening = alone[0].amid if alone[0].label else alone[0].specific
+    weights = [(alone[0].core, opening), *((piece.core, piece.amid) for piece in alone[1:])]
+    assert specifics == {core: weight for core, weight in weights if weight}
 
 
 @pytest.mark.parametrize("core", ["Makefile", "makefile", "dockerfile", "getUserName", "python", "Anna", "HTTP", "v", "xyz", "straße", "ŉ"])
@@ -87,7 +96,8 @@ def test_letters_alone_are_a_name_only_where_a_rule_says_so(core: str) -> None:
 @given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=MAX_REMEMBERED))
 def test_a_small_word_is_a_small_word(word: str) -> None:
     (found,) = stretches([word])
-    assert (found.word, found.first, found.last) == (word, 0, len(word))
+    assert found is SMALL or found.tells
+    assert reading.read(word).words[0] == word
     assert found.shape is Shape.LOWER or found.code is not None
 
 
@@ -95,7 +105,14 @@ def test_a_small_word_is_a_small_word(word: str) -> None:
 def test_stretches_lie_where_they_are_written(text: str) -> None:
     read = reading.read(text)
     pattern = reading._BY_SCRIPT if UNSHAPED.search(text) else reading._STRETCH
-    assert list(zip(read.starts, read.ends, strict=True)) == [found.span() for found in pattern.finditer(text)]
+    reach = read.telling[-1] + reading.FURTHEST if read.telling else 0
+    assert list(zip(read.starts, read.ends, strict=True)) == [found.span() for found in pattern.finditer(text)][:reach]
+
+
+@given(st.lists(st.sampled_from(["Anna", "of", "the", "and", "&", "I", "11", "van", "for", "Ministry", "1st"]), max_size=40).map(" ".join))
+def test_no_name_reaches_further_than_is_looked(text: str) -> None:
+    assert all(text[found.start : found.end] == found.name for found in entities(text, least=0.0, limit=50))
+    assert entities(f"{text} {'small ' * reading.FURTHEST}", least=0.0, limit=50) == entities(f"{text} small", least=0.0, limit=50)
 
 
 @given(TEXTS)
@@ -106,7 +123,26 @@ def test_without_a_quotation_mark_nothing_is_quoted(text: str) -> None:
 @given(TEXTS)
 def test_every_rule_whose_anchor_a_text_holds_is_tried_in_order(text: str) -> None:
     held = [rule for rule in finding._RULES if any(anchor in text for anchor in rule.anchors)]
-    assert list(finding._tried(text)) == held
+    assert list(finding._tried(f"{text} {'x' * finding._SHORTEST_TOKEN}")) == held
+    assert [*finding._tried(text)] == held or not any(found for rule in held for found in rule(text))
+
+
+@given(st.text(alphabet="x0aB-", min_size=8, max_size=13), st.sampled_from(["xoxb-", "sk-", "hf_", "ghp_", "Bearer ", "?sig=", "://a:"]))
+def test_no_rule_finds_a_token_that_is_too_short_to_be_tried(value: str, prefix: str) -> None:
+    text = f"Use {prefix}{value}@host today"
+    assert {found.rule for rule in finding._RULES for found in rule(text)} == {
+        found.rule for rule in finding._tried(text) for found in rule(text)
+    }
+
+
+@pytest.mark.parametrize("text", ["xoxb-abcdefghij", "a://:b@c.example", "3782 822463 10005", "Card: 4111-1111-1111-1111."])
+def test_the_shortest_secrets_are_found(text: str) -> None:
+    assert finding.secrets_in(text, cards=True)
+
+
+@given(st.text(alphabet="0123456789 -.xé٣", max_size=40))
+def test_what_has_too_few_digits_is_no_card(text: str) -> None:
+    assert finding._may_hold_card(text) or not list(CARD(text))
 
 
 @given(TEXTS.filter(str.isascii))

@@ -65,6 +65,7 @@ def ask(
     floor: float = 0.3,
     least: float = 0.0,
     vector: Vectors | None = QUERY,
+    quick: bool = False,
     **filter: Any,
 ) -> Recall:
     stage = Candidates(
@@ -74,6 +75,7 @@ def ask(
         store=store,
         embed=lambda _: (vector, () if vector is not None else ("no model",)),
         executor=executor,
+        quick=lambda: quick,
     )
     question = Question(
         text="apple", k=10, where=where(**filter), weights=Weights(1, 0, 0, 0), recipe="test", preset="custom", min_similarity=least
@@ -158,6 +160,14 @@ def test_a_word_search_that_no_thread_has_begun_is_not_waited_for(store: MemoryS
     finally:
         release.set()
     assert busy.result()
+
+
+def test_where_a_question_is_embedded_at_once_no_thread_is_begun(store: MemoryStore, executor: ThreadPoolExecutor) -> None:
+    expected = ask(store, executor)
+    executor.shutdown()
+    assert ask(store, executor, quick=True).channels == expected.channels
+    with pytest.raises(RuntimeError, match="shutdown"):
+        ask(store, executor)
 
 
 def test_inside_a_transaction_both_channels_see_what_it_wrote(tmp_path: Path, executor: ThreadPoolExecutor) -> None:

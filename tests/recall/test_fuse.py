@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.recall.fuse import Fuse, convex, relevance, rrf
+from clew.recall.fuse import Fuse, convex, rrf
+from clew.recall.placed import relevance
 from clew.recall.state import DENSE, SPARSE, Question, Recall
 from clew.settings import Weights
 from clew.store.memory import MemoryStore

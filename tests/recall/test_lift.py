@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
-from clew.recall.fuse import relevance
 from clew.recall.lift import Lift, lifted
+from clew.recall.placed import relevance
 from clew.recall.sections import sections
 from clew.recall.state import DENSE, SECTION, SPARSE, Hit, Place, Question, Recall
 from clew.settings import Weights

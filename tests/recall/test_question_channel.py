@@ -18,7 +18,8 @@ import clew
 from clew import Clew
 from clew.models.hashing import HashingEmbedder
 from clew.recall.candidates import Candidates
-from clew.recall.fuse import Fuse, relevance
+from clew.recall.fuse import Fuse
+from clew.recall.placed import relevance
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Hit, Question, Recall
 from clew.settings import Settings, Weights
 from clew.store.memory import MemoryStore

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.recall.score import Score, access, components, recency, score, total
+from clew.recall.score import Score, access, components, recency, scores, total
 from clew.recall.state import Hit, LazyHits, Question, Recall
 from clew.settings import Settings, Weights
 from clew.store.memory import MemoryStore
@@ -80,8 +80,9 @@ def test_a_score_is_what_its_components_add_up_to_to_the_last_bit(
 ) -> None:
     signals = Signals(NOW - timedelta(days=age), importance, accesses)
     parts = components(relevance, signals, weights=Weights(*weights), now=NOW, recency_rate_per_day=0.1, access_divisor=5.0)
-    summed = score(relevance, signals, weights=Weights(*weights), now=NOW, recency_rate_per_day=0.1, access_divisor=5.0)
-    assert summed == total(parts)
+    asked, known = {"a": relevance, "gone": 1.0}, {"a": signals}
+    found = scores(asked, known, weights=Weights(*weights), now=NOW, recency_rate_per_day=0.1, access_divisor=5.0)
+    assert found == {"a": total(parts)}
 
 
 def scored(*hits: Hit) -> Recall:

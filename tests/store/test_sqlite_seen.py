@@ -128,8 +128,8 @@ def test_a_node_that_is_written_again_under_its_id_is_found_under_its_new_number
 
 def test_a_number_is_only_where_to_look_first(store: SqliteStore) -> None:
     searched(store)
-    numbers = store._seen._numbers
-    numbers["b"], numbers["nobody"] = numbers["a"], numbers["b"]
+    for _, rows in store._seen._notes:
+        rows["b"], rows["nobody"] = rows["a"], rows["b"]
     assert store.get(["b"]).keys() == {"b"}
     assert store.get(["nobody"]) == {}
 
@@ -146,12 +146,12 @@ def test_coverage_and_model_follow_every_commit(store: SqliteStore, path: Path) 
 
 
 def test_memory_of_what_was_seen_is_bounded(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("KEPT", "SIGNALS_KEPT", "ANSWERS_KEPT"):
-        monkeypatch.setattr(seen, name, 4)
+    for name in ("KEPT", "ANSWERS_KEPT"):
+        monkeypatch.setattr(seen, name, 40)
     added(store, [node(f"n{n:02}") for n in range(20)])
-    for at in range(20):
+    for at in range(60):
         store.dense(np.roll(unit("the quick brown fox"), at), where(), limit=2)
         store.coverage(f"space {at}")
     held = store._seen
-    assert max(len(held._numbers), len(held._signals)) <= 4 + 22
-    assert len(held._local.look.answers) <= 4 + 2
+    assert 0 < sum(len(note.rows) for note in held._notes) <= 40
+    assert len(held._local.look.answers) <= 40 + 2

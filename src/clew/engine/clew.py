@@ -93,6 +93,7 @@ class Clew:
 
     def _start_threads(self) -> None:
         self._executor = ThreadPoolExecutor(max_workers=4, thread_name_prefix="clew-words")  # threads start when first used
+        self._recipes: dict[str, Recipe] = {}  # bound to those threads
 
     # --- remember ---
 
@@ -220,7 +221,7 @@ class Clew:
         if self._returned is not None:
             self._returned.note([(hit.node, hit.context) for hit in answer.hits if hit.node is not None], now)
         if self.settings.access.track if track is None else track:
-            self._tracker.record([hit.id for hit in answer.hits], now)
+            self._tracker.record([hit.id for hit in answer.hits], now, space=asked.where.space)
         return answer
 
     def why(self, query: str, id: NodeId, **options: Any) -> Why:
@@ -273,9 +274,17 @@ class Clew:
 
     def recipe(self, name: str) -> Recipe:
         """Return a named list of stages, bound to this store: print it, or leave out a stage and run it."""
-        return recipe(
-            one_of("recipe", name, NAMES), settings=self.settings, store=self.store, embed=self._vectors.query, executor=self._executor
-        )
+        known = one_of("recipe", name, NAMES)
+        if known not in self._recipes:
+            self._recipes[known] = recipe(
+                known,
+                settings=self.settings,
+                store=self.store,
+                embed=self._vectors.query,
+                quick=self._vectors.quick,
+                executor=self._executor,
+            )
+        return self._recipes[known]
 
     # --- look ---
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from time import monotonic
-from typing import TypeAlias
+from time import monotonic, sleep
+from typing import NamedTuple, TypeAlias
 
 from clew.errors import ClewError
 from clew.forking import after_fork
@@ -16,15 +16,23 @@ from clew.types import NodeId
 
 PAUSE_SECONDS = 0.05  # longer than a recall takes: nobody asks just now, and writing slows no answer down
 PATIENCE_SECONDS = 2.0  # for which a full batch waits for a pause that does not come
+BREAK_SECONDS = 0.001  # between two pieces: another writer gets the lock
 
-Publish: TypeAlias = Callable[[Sequence[NodeId], datetime], None]
+Publish: TypeAlias = Callable[[str, Sequence[NodeId], datetime], None]
+
+
+class Access(NamedTuple):
+    """When a memory was returned, and in which space."""
+
+    at: datetime
+    space: str
 
 
 class AccessTracker:
     """Collects accesses and writes them together, at the latest `flush_seconds` after the first (mission M5)."""
 
     def __init__(self, store: Store, settings: AccessSettings, *, publish: Publish | None = None) -> None:
-        """Take the store; `publish` is told of the same accesses by the same thread."""
+        """Take the store; `publish` is told of the same accesses by the same thread, space by space."""
         self._store = store
         self._settings = settings
         self._publish = publish
@@ -36,17 +44,17 @@ class AccessTracker:
     def _begin(self) -> None:
         """Start with nothing to write; in a forked child too, where what was waiting is the parent's to write."""
         self._condition = threading.Condition()
-        self._waiting: dict[NodeId, datetime] = {}
+        self._waiting: dict[NodeId, Access] = {}
         self._recorded = 0.0
         self._writer: threading.Thread | None = None
 
-    def record(self, ids: Sequence[NodeId], at: datetime) -> None:
+    def record(self, ids: Sequence[NodeId], at: datetime, *, space: str) -> None:
         """Take note that these were returned; the same one twice in a batch is one access."""
         if not ids:
             return
         with self._condition:
             before = len(self._waiting)
-            self._waiting.update(dict.fromkeys(ids, at))
+            self._waiting.update(dict.fromkeys(ids, Access(at, space)))
             self._recorded = monotonic()
             if self._writer is None:
                 self._writer = threading.Thread(target=self._run, name="clew-accesses", daemon=True)
@@ -58,18 +66,38 @@ class AccessTracker:
         """Write what is waiting, now and in this thread."""
         with self._condition:
             waiting, self._waiting = list(self._waiting.items()), {}
+        if not waiting:
+            return
+        self.failure = None
+        written: dict[NodeId, Access] = {}
         for at in range(0, len(waiting), self._settings.batch):  # a piece at a time: others want to write too
-            try:
-                self._write(dict(waiting[at : at + self._settings.batch]))
-                self.failure = None
-            except ClewError as error:  # an uncounted access is a loss that statistics report, not a failed recall
-                self.failure = error.message
+            if at:
+                sleep(BREAK_SECONDS)
+            piece = dict(waiting[at : at + self._settings.batch])
+            if self._done(self._count, piece):
+                written |= piece
+        self._done(self._tell, written)
 
-    def _write(self, batch: dict[NodeId, datetime]) -> None:
-        latest = max(batch.values())
-        self._store.touch(list(batch), latest, min_interval_seconds=self._settings.min_interval_seconds)
-        if self._publish is not None:
-            self._publish(list(batch), latest)
+    def _done(self, write: Callable[[Mapping[NodeId, Access]], None], accesses: Mapping[NodeId, Access]) -> bool:
+        """Write, and say whether it could be done: an uncounted access is a loss that statistics report, not a failed recall."""
+        try:
+            write(accesses)
+        except ClewError as error:
+            self.failure = error.message
+            return False
+        return True
+
+    def _count(self, piece: Mapping[NodeId, Access]) -> None:
+        latest = max(access.at for access in piece.values())
+        self._store.touch(list(piece), latest, min_interval_seconds=self._settings.min_interval_seconds)
+
+    def _tell(self, written: Mapping[NodeId, Access]) -> None:
+        """Tell of all of them at once: it takes a transaction for each space."""
+        if self._publish is None:
+            return
+        for space in sorted({access.space for access in written.values()}):
+            there = [id for id, access in written.items() if access.space == space]
+            self._publish(space, there, max(written[id].at for id in there))
 
     def close(self) -> None:
         """Write what is waiting and end the thread."""

@@ -6,6 +6,7 @@ recall goes by words, and both say so. Vectors of another model are refused.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
@@ -15,6 +16,7 @@ from clew.errors import ModelError, ModelMismatchError, ModelMissingError
 from clew.ports import Embedder, EmbedRole, ModelInfo, Store
 from clew.types import Vectors
 
+QUICK_SECONDS = 0.001  # less than it takes to let another thread search meanwhile
 NO_MODEL = "Recall is by words alone: model.embedder is 'none'."
 
 
@@ -29,6 +31,8 @@ class Vectoriser:
         self.embedder = embedder
         self._store = store
         self._called = called
+        self._query_seconds = math.inf  # what the last question took
+        self._agreed = False  # whether the store was seen to hold vectors of this very model
 
     def model(self) -> ModelInfo:
         """Return the name under which the store keeps this model's vectors."""
@@ -37,20 +41,27 @@ class Vectoriser:
         return ModelInfo(self.embedder.id, self.embedder.dimension)
 
     def passages(self, texts: Sequence[str]) -> tuple[Vectors | None, tuple[str, ...]]:
-        """Return the vectors of texts to be stored, or None and why."""
-        return self._embed(texts, EmbedRole.PASSAGE)
+        """Return the vectors of texts to be stored, or None and why.
+
+        Whoever writes them asks the store in the writing transaction (`agree_on_model`). So a model that was seen to be the
+        store's is not asked for before every text: if another process has changed it since, only the embedding was in vain.
+        """
+        return self._embed(texts, EmbedRole.PASSAGE, agreed=self._agreed)
 
     def query(self, text: str) -> tuple[Vectors | None, tuple[str, ...]]:
         """Return the vector of a question, or None and why; a store without vectors is not worth embedding for, and needs no reason."""
-        if self.embedder is not None and self._store.model() is None:
-            return None, ()
-        vectors, notes = self._embed([text], EmbedRole.QUERY)
+        if self.embedder is not None:
+            if (kept := self._store.model()) is None:
+                return None, ()
+            self._agree(kept)
+        vectors, notes = self._embed([text], EmbedRole.QUERY, agreed=True)
         return (None if vectors is None else vectors[0]), notes
 
-    def _embed(self, texts: Sequence[str], role: EmbedRole) -> tuple[Vectors | None, tuple[str, ...]]:
+    def _embed(self, texts: Sequence[str], role: EmbedRole, *, agreed: bool) -> tuple[Vectors | None, tuple[str, ...]]:
         if self.embedder is None:
             return None, (NO_MODEL,)
-        self.check()
+        if not agreed:
+            self.check()
         if not texts:
             return np.empty((0, 0), np.float32), ()
         began = perf_counter()
@@ -61,12 +72,21 @@ class Vectoriser:
         except ModelError as error:
             cost = "Recall is by words alone" if role is EmbedRole.QUERY else "Stored without a vector; clew reembed adds it later"
             return None, (f"{cost}: {error.message}",)
-        self._called(role, len(texts), perf_counter() - began)
+        taken = perf_counter() - began
+        if role is EmbedRole.QUERY:
+            self._query_seconds = taken
+        self._called(role, len(texts), taken)
         return vectors, ()
+
+    def quick(self) -> bool:
+        """Tell whether a question is embedded in no time, as by a table of words, going by the last one."""
+        return self._query_seconds < QUICK_SECONDS
 
     def check(self) -> None:
         """Refuse to mix the vectors of two models."""
-        kept = self._store.model()
+        self._agree(self._store.model())
+
+    def _agree(self, kept: ModelInfo | None) -> None:
         if self.embedder is not None and kept is not None and kept.id != self.embedder.id:
             raise ModelMismatchError(
                 f"The store holds vectors of {kept.id}; the configured model is {self.embedder.id}. "
@@ -74,3 +94,4 @@ class Vectoriser:
                 store_model=kept.id,
                 configured=self.embedder.id,
             )
+        self._agreed = kept is not None and self.embedder is not None

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cache
 
 from clew.errors import DuplicateError
 from clew.ids import new_id as ulid
@@ -23,7 +24,7 @@ from clew.ingest.substance import unsubstantial
 from clew.ports import Clock, ModelInfo, Questioner, Questions, Store
 from clew.settings import Settings
 from clew.times import iso
-from clew.types import Event, EventKind, Node, NodeId, Outcome, OutcomeKind, Vectors
+from clew.types import Event, EventKind, Node, NodeId, Outcome, OutcomeKind, Quality, Vectors
 from clew.words import content_hash, keywords, sentence_list
 
 COMPARED = ("title", "category", "trigger", "importance", "tags", "metadata", "source")
@@ -262,9 +263,14 @@ def _repeated(draft: Draft, earlier: Node) -> Outcome:
     )
 
 
-def _node(draft: Draft, id: NodeId, now: datetime, *, max_keywords: int) -> Node:
+@cache
+def _assess() -> Callable[..., Quality]:
     from clew.ingest.quality import assess  # noqa: PLC0415 - its word lists take 15 ms to load, which only a write should pay
 
+    return assess
+
+
+def _node(draft: Draft, id: NodeId, now: datetime, *, max_keywords: int) -> Node:
     return Node(
         id=id,
         text=draft.text,
@@ -284,7 +290,7 @@ def _node(draft: Draft, id: NodeId, now: datetime, *, max_keywords: int) -> Node
         tags=draft.tags,
         metadata=draft.metadata,
         idempotency_key=draft.idempotency_key,
-        quality=assess(draft.text, title=draft.title),
+        quality=_assess()(draft.text, title=draft.title),
     )
 
 

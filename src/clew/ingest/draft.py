@@ -26,7 +26,7 @@ class OnDuplicate(StrEnum):
     ERROR = "error"
 
 
-_WAYS = tuple(OnDuplicate)
+_WAYS = {str(way): way for way in OnDuplicate}
 _STABILITIES = tuple(Stability)
 
 
@@ -97,7 +97,7 @@ def draft(
         source=line("source", given["source"], limit=MAX_SOURCE_CHARACTERS, empty=True) if source is not None else "",
         keywords=names("keywords", given["keywords"], limit=memory.max_keywords),
         idempotency_key=_key(given["idempotency_key"]),
-        on_duplicate=OnDuplicate(one_of("on_duplicate", on_duplicate, _WAYS, way_out="Reinforce is the usual.")),
+        on_duplicate=_way(on_duplicate),
         near=settings.duplicates.near if near is None else bool(near),
         secrets=secrets,
     )
@@ -129,6 +129,11 @@ def _category(value: str, settings: Settings) -> str:
 
 def _trigger(value: str, settings: Settings) -> str:
     return one_of("trigger", value, settings.memory.triggers, way_out="Add your own to the setting memory.triggers.")
+
+
+def _way(value: str) -> OnDuplicate:
+    known = _WAYS.get(value) if isinstance(value, str) else None
+    return known or OnDuplicate(one_of("on_duplicate", value, tuple(_WAYS), way_out="Reinforce is the usual."))
 
 
 def _stability(value: str | None) -> Stability:

@@ -14,6 +14,8 @@ from clew.errors import InputError
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 MAX_NAME_CHARACTERS = 200  # of a space, a tag, a keyword, an idempotency key: names, not texts
+MOST_ESCAPED = 6  # characters of JSON for one of a text: \\u0000
+PUNCTUATION = 4  # quotation marks, and what stands before the next text
 MAX_SOURCE_CHARACTERS = 2000  # as long as the longest address browsers and servers agree on
 
 
@@ -75,7 +77,7 @@ def plain_metadata(value: object, *, limit_bytes: int) -> dict[str, Any]:
     way_out = "Use a mapping of text to texts, numbers, truth values, lists and mappings."
     try:
         plain = _plain(value)
-        size = len(_JSON(plain).encode())
+        size = 0 if _is_small(plain, limit_bytes) else len(_JSON(plain).encode())
     except (TypeError, ValueError, RecursionError) as error:  # a lone surrogate cannot be encoded: a ValueError too
         raise InputError("metadata", value, f"is not JSON: {error}", way_out) from error
     if not isinstance(plain, dict):
@@ -87,10 +89,20 @@ def plain_metadata(value: object, *, limit_bytes: int) -> dict[str, Any]:
     return plain
 
 
+def _is_small(plain: Any, limit_bytes: int) -> bool:
+    """Tell whether metadata is a few short texts, as most is: JSON whatever they hold, and below the limit if each sign were escaped."""
+    if type(plain) is not dict:
+        return False
+    texts = (*plain, *plain.values())
+    if not all(type(text) is str and text.isascii() for text in texts):
+        return False
+    return MOST_ESCAPED * sum(map(len, texts)) + PUNCTUATION * len(texts) < limit_bytes
+
+
 def _plain(value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):  # the first is asked in no time
         if not all(isinstance(key, str) for key in value):  # JSON would turn 1 into "1"
             raise TypeError("every key must be text")
         return {key: _plain(each) for key, each in value.items()}

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 
-from clew.words import REMEMBERED, STOP_WORDS, folded, words
+from clew.words import MAX_REMEMBERED, REMEMBERED, STOP_WORDS, folded, plain_words, words
 
 _LISTS = tomllib.loads(files("clew.ingest").joinpath("idle.toml").read_text(encoding="utf-8"))
 CHATTER, AMOUNTS, SALUTES, LIGHT, ABOUT_TALK, PLACEHOLDERS = (
@@ -22,6 +22,7 @@ CHATTER, AMOUNTS, SALUTES, LIGHT, ABOUT_TALK, PLACEHOLDERS = (
 MARKERS, BLANKS = (tuple(f" {' '.join(phrase.split())} " for phrase in _LISTS[name].split("|")) for name in ("markers", "blanks"))
 
 _LAUGHTER = re.compile(r"(?:b?w?a?(?:ha|he|hi|ho|hu|ja|je|lo|xd)){2,}[hl]?")
+_LAUGHED = frozenset("bwahjlx")  # what laughter begins with
 _ELONGATED = re.compile(r"(.)\1{2,}")
 _SENTENCE = re.compile(r"[.!?…\n]+")
 
@@ -67,18 +68,6 @@ def is_blank(text: str) -> bool:
     return all(word in PLACEHOLDERS or word in STOP_WORDS or word.isdigit() for word in said) and _holds(said, BLANKS)
 
 
-@lru_cache(maxsize=512)
-def plain_words(text: str) -> tuple[str, ...]:
-    """Return the folded words of a text in order; remembered for a while, as several rules ask.
-
-    >>> plain_words("Müller’s café")
-    ('muller', 'cafe')
-    """
-    if text.isascii() and "'" not in text:  # as most are: to fold is to lower
-        return tuple(map(str.lower, words(text)))
-    return tuple(map(folded, words(text)))
-
-
 def tells_plainly(text: str) -> bool:
     """Tell whether one word alone takes a text out of chatter and talk about talk, as in most texts: the quick way to keep it.
 
@@ -88,14 +77,20 @@ def tells_plainly(text: str) -> bool:
     return any(map(_tells_plainly, words(text)))
 
 
-@lru_cache(maxsize=512)
 def telling_words(text: str) -> frozenset[str]:
-    """Return the different words that tell something: no stop words, chatter or light words.
+    """Return the different words that tell something: no stop words, chatter or light words. Remembered as `plain_words` are.
 
     >>> sorted(telling_words("Okay, I think that the server is down again"))
     ['server']
     """
-    return frozenset(filter(_tells, plain_words(text)))
+    return _remembered(text) if len(text) <= MAX_REMEMBERED else _telling_words(text)
+
+
+def _telling_words(text: str) -> frozenset[str]:
+    return frozenset(filter(tells, plain_words(text)))
+
+
+_remembered = lru_cache(maxsize=512)(_telling_words)
 
 
 def _holds(said: Sequence[str], phrases: Sequence[str]) -> bool:
@@ -115,7 +110,7 @@ def _said(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _tells(word: str) -> bool:
+def tells(word: str) -> bool:
     """Tell whether a folded word is more than a stop word, chatter or light."""
     return bool(word) and not _is_idle(word) and word not in LIGHT
 
@@ -123,16 +118,15 @@ def _tells(word: str) -> bool:
 @lru_cache(maxsize=REMEMBERED)
 def _tells_plainly(word: str) -> bool:
     plain = folded(word)
-    return _tells(plain) and not word.istitle() and plain not in AMOUNTS and plain not in ABOUT_TALK
+    return tells(plain) and not word.istitle() and plain not in AMOUNTS and plain not in ABOUT_TALK
 
 
 def _is_idle(word: str) -> bool:
     return word in STOP_WORDS or _is_chatter_word(word)
 
 
-@lru_cache(maxsize=1 << 14)
 def _is_chatter_word(word: str) -> bool:
     """Tell whether a word is chatter, also when it is drawn out: "yesss", "coool"."""
-    if word in CHATTER or _LAUGHTER.fullmatch(word):
+    if word in CHATTER or (word[:1] in _LAUGHED and _LAUGHTER.fullmatch(word)):
         return True
     return _ELONGATED.search(word) is not None and (_ELONGATED.sub(r"\1", word) in CHATTER or _ELONGATED.sub(r"\1\1", word) in CHATTER)

@@ -8,9 +8,9 @@ The word lists behind this take 20 ms to load, which only a write should pay: ev
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -60,6 +60,8 @@ def subject_of(node: Node) -> str:
 
 def _noted(node: Node, found: Sequence[Entity], settings: EntitySettings) -> tuple[Mention, ...]:
     """Return the subject of a node under all its keys, then the surest of what else it names."""
+    if not found and not node.title:  # as most: nothing is named
+        return ()
     about = {mention.key: mention for mention in _about(node)}
     named = {entity.key: entity for entity in (*_in_title(node, settings), *found)}  # what the text has too is found there
     others = sorted(
@@ -69,9 +71,11 @@ def _noted(node: Node, found: Sequence[Entity], settings: EntitySettings) -> tup
 
 
 def _about(node: Node) -> Iterator[Mention]:
+    if not (title := subject_of(node)):
+        return
     from clew.graph.entities.titles import titled  # noqa: PLC0415
 
-    subject = titled(subject_of(node), node.text)
+    subject = titled(title, node.text)
     if subject is not None:
         for key in (subject.key, *subject.aliases):
             yield _mention(node, subject)._replace(key=key, subject=True)
@@ -79,11 +83,10 @@ def _about(node: Node) -> Iterator[Mention]:
 
 def _in_title(node: Node, settings: EntitySettings) -> Sequence[Entity]:
     """Return what the title of a memory names; the titles of chunks repeat what stands above many of them."""
-    from clew.graph.entities import entities  # noqa: PLC0415
-
     if node.kind is not Kind.MEMORY or not node.title:
         return ()
-    return [replace(found, start=0, end=0) for found in entities(node.title, limit=settings.most, least=settings.least_confidence)]
+    found = _rules()(node.title, limit=settings.most, least=settings.least_confidence)
+    return [replace(entity, start=0, end=0) for entity in found]
 
 
 def _mention(node: Node, entity: Entity) -> Mention:
@@ -94,9 +97,16 @@ def _read(nodes: Sequence[Node], settings: EntitySettings) -> Sequence[Sequence[
     if settings.extractor != "rules":
         extractor = _extractor(settings.extractor, settings.model, settings.most, settings.least_confidence)
         return extractor.extract([node.text for node in nodes])
+    entities = _rules()
+    return [entities(node.text, format=_format(node), limit=settings.most, least=settings.least_confidence) for node in nodes]
+
+
+@cache
+def _rules() -> Callable[..., Sequence[Entity]]:
+    """Return the reading by rules; an import at every text would look for the module each time."""
     from clew.graph.entities import entities  # noqa: PLC0415
 
-    return [entities(node.text, format=_format(node), limit=settings.most, least=settings.least_confidence) for node in nodes]
+    return entities
 
 
 @lru_cache(maxsize=4)

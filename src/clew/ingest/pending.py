@@ -140,7 +140,9 @@ class Pending:
 
     def _links(self) -> Iterator[Edge]:
         """Yield the RELATED edges of the new nodes, but none to a node that enough are linked to already."""
-        there = self._store.evidence(list(dict.fromkeys(match.id for _, match in self._similar))) if self._similar else {}
+        if not self._similar:
+            return
+        there = self._store.evidence(list(dict.fromkeys(match.id for _, match in self._similar)))
         reached = Counter({id: evidence.related for id, evidence in there.items()})
         for node, match in self._similar:
             if reached[match.id] < self._related.most:

@@ -11,9 +11,10 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 
 from clew.ingest.hygiene import rejected
-from clew.ingest.idle import is_about_talk, is_blank, is_chatter, plain_words, sentences, telling_words, tells_plainly
+from clew.ingest.idle import is_about_talk, is_blank, is_chatter, sentences, telling_words, tells_plainly
 from clew.settings import SubstanceSettings
 from clew.types import Outcome
+from clew.words import plain_words
 
 _LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm", "poiuytrewq", "lkjhgfdsa", "mnbvcxz")
@@ -52,10 +53,12 @@ def repeated(text: str) -> str | None:
     >>> repeated("asdf asdf asdf"), repeated("aaaaaaaaaaaaaaaa"), repeated("Bora Bora is an island")
     ('asdf', 'a', None)
     """
-    letters = {character for character in set(text.casefold()) if character.isalpha()}
+    letters = set(filter(str.isalpha, set(text.casefold())))
     if len(letters) < FEWEST_LETTERS and not any(character.isdigit() for character in text):
         return "".join(sorted(letters))
     said = plain_words(text)
+    if len(set(said)) > MAX_PERIOD:
+        return None
     period = next((length for length in range(1, MAX_PERIOD + 1) if _has_period(said, length)), None)
     return " ".join(said[:period]) if period else None
 

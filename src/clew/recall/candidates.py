@@ -8,12 +8,18 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from clew.ports import Coverage, Store
+from clew.recall.fetch import covered
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Recall, Rejection
 from clew.types import QUESTIONS, Match, NodeId, Ranking, Role, Vectors, ranked
 
 EmbedQuery: TypeAlias = Callable[[str], tuple[Vectors | None, tuple[str, ...]]]
 """Returns the vector of a question, or None and the reason; no reason where the store has no vectors yet."""
 NO_VECTORS = "Recall is by words alone: there are no vectors yet. Make them with: clew reembed"
+
+
+def slow() -> bool:
+    """Tell that embedding a question takes its time."""
+    return False
 
 
 @runtime_checkable
@@ -35,12 +41,15 @@ class Candidates:
     store: Store = field(repr=False, compare=False)
     embed: EmbedQuery = field(repr=False, compare=False)
     executor: Executor = field(repr=False, compare=False)
+    quick: Callable[[], bool] = field(default=slow, repr=False, compare=False)
+    """Whether a question is embedded in less time than another thread needs to begin."""
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the channels, and for each the score that a memory outside it has at most."""
         if DENSE not in self.channels:
             return self._with(recall, {SPARSE: self._sparse(recall)})
-        words = self._begun(recall) if SPARSE in self.channels else None
+        waiting = recall.vector is None and not self.quick()
+        words = self._begun(recall) if waiting and SPARSE in self.channels else None
         vector, notes = (recall.vector, ()) if recall.vector is not None else self.embed(recall.question.text)
         if (
             vector is None and not notes and self.store.coverage(recall.question.where.space).nodes
@@ -49,17 +58,17 @@ class Candidates:
         fresh = tuple(note for note in notes if note not in recall.notes)  # a stage before may have asked for the vector in vain
         recall = replace(recall, vector=vector, notes=recall.notes + fresh)
         found: dict[str, Ranking] = {}
-        if words is not None:  # before the scan, which takes every core there is: side by side both are slower
+        if SPARSE in self.channels:  # before the scan, which takes every core there is: side by side both are slower
             # Not begun yet, so the question was embedded at once or the machine is busy: quicker done than waited for.
-            found[SPARSE] = self._sparse(recall) if words.cancel() else words.result()
+            found[SPARSE] = self._sparse(recall) if words is None or words.cancel() else words.result()
         if vector is not None:
             found[DENSE] = self.store.dense(vector, recall.question.where, limit=self.limit)
-            there = self.store.coverage(recall.question.where.space)
+            there = covered(recall, store=self.store)
             if there.contexts and CONTEXT in self.channels:
                 found[CONTEXT] = self.store.dense(vector, recall.question.where, limit=self.limit, role=Role.CONTEXT)
             if there.questions and QUESTION in self.channels:
                 found[QUESTION] = self._answering(recall, vector)
-            recall = replace(recall, notes=recall.notes + _uncovered(there))
+            recall = replace(recall, there=there, notes=recall.notes + _uncovered(there))
         return self._with(recall, found)
 
     def _begun(self, recall: Recall) -> Future[Ranking]:
@@ -88,8 +97,10 @@ class Candidates:
         for name in found.keys() & {CONTEXT, QUESTION}:
             found[name] = tuple(match for match in found[name] if match.score >= self.dense_floor)
         found, dissimilar, notes = self._similar_enough(recall, found)
-        kept = {match.id for name, ranking in found.items() if name != DENSE for match in ranking}
-        rejected = {rejection.id: rejection for rejection in (*dissimilar, *far) if rejection.id not in kept}
+        rejected = {rejection.id: rejection for rejection in (*dissimilar, *far)}
+        if rejected:
+            kept = {match.id for name, ranking in found.items() if name != DENSE for match in ranking}
+            rejected = {id: rejection for id, rejection in rejected.items() if id not in kept}
         if QUESTION in found and recall.vector is not None:
             found[QUESTION] = self._with_others(found, recall.vector)
         return replace(recall, channels=found, lows=lows, rejected=recall.rejected + tuple(rejected.values()), notes=recall.notes + notes)
@@ -109,8 +120,8 @@ class Candidates:
     def _similar_enough(self, recall: Recall, found: dict[str, Ranking]) -> tuple[dict[str, Ranking], list[Rejection], tuple[str, ...]]:
         """Hold what was found by words or amid its neighbours to `min_similarity` as well, by its own exact cosine."""
         least = recall.question.min_similarity
-        others = {match.id: None for name, ranking in found.items() if name != DENSE for match in ranking}
-        if least <= 0 or not others:
+        others = {match.id: None for name, ranking in found.items() if name != DENSE for match in ranking} if least > 0 else {}
+        if not others:
             return found, [], ()
         if recall.vector is None:
             return found, [], ("min_similarity was not applied: without a vector of the question there is no similarity to compare.",)

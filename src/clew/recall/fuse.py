@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import count, repeat
 
 from clew.ports import Store
-from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Hit, Place, Recall
+from clew.recall.fetch import covered
+from clew.recall.placed import Column, Placed, column, relevance
+from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Hit, LazyHits, Place, Recall
 from clew.types import NodeId, Ranking
 
-Places = dict[NodeId, dict[str, Place]]
-_place: Callable[[tuple[int, float, float, float]], Place] = partial(
-    tuple.__new__, Place
-)  # made for every candidate: without a Python call
 MEANINGS = (CONTEXT, DENSE)  # the channels that what a node says is found by
 QUESTION_SHARE = 0.6  # mission V13
 DIRECT, HYPOTHETICAL = "direct", "hypothetical"
@@ -45,7 +41,7 @@ def telling(best: float, *, full: float, nodes: int) -> float:
     return min(1.0, best / reached) if reached > 0 else 1.0
 
 
-def rrf(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], k: float) -> Places:
+def rrf(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], k: float) -> Placed:
     """Place hits by weighted reciprocal rank, Σ w/(k + rank), scaled so that first everywhere is 1.
 
     Cormack, Clarke and Büttcher, SIGIR 2009; the scale (k + 1)/Σ w changes no order.
@@ -57,14 +53,13 @@ def rrf(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], k: flo
     (0.9887, 0.7)
     """
     shares = shared(weights, channels)
-    places: Places = {}
-    for name in sorted(channels):  # fixed order: float sums must not depend on dict order
-        for rank, match in enumerate(channels[name], start=1):
-            places.setdefault(match.id, {})[name] = Place(rank, match.score, (k + 1) / (k + rank), shares[name])
-    return places
+    values = {name: [(k + 1) / (k + rank) for rank in range(1, len(ranking) + 1)] for name, ranking in channels.items()}
+    return Placed(
+        {name: column(ranking, [match.score for match in ranking], values[name], shares[name]) for name, ranking in channels.items()}
+    )
 
 
-def convex(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], lows: Mapping[str, float]) -> Places:
+def convex(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], lows: Mapping[str, float]) -> Placed:
     """Place hits by a convex combination of scores, each brought to 0–1 between its channel's low and best.
 
     Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", TOIS 2023. The low is
@@ -77,17 +72,11 @@ def convex(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], low
     (0.6, 0.7)
     """
     shares = shared(weights, channels)
-    places: Places = {}
-    for name in sorted(channels):
-        scores = [match.score for match in channels[name]]
-        values = _between(scores, lows[name], max(scores, default=0.0))
-        made = map(_place, zip(count(1), scores, values, repeat(shares[name])))
-        for match, place in zip(channels[name], made, strict=True):
-            if (found := places.get(match.id)) is None:
-                places[match.id] = {name: place}
-            else:
-                found[name] = place
-    return places
+    columns: dict[str, Column] = {}
+    for name, ranking in channels.items():
+        scores = [match.score for match in ranking]
+        columns[name] = column(ranking, scores, _between(scores, lows[name], max(scores, default=0.0)), shares[name])
+    return Placed(columns)
 
 
 def _between(scores: Sequence[float], low: float, high: float) -> list[float]:
@@ -100,14 +89,6 @@ def _between(scores: Sequence[float], low: float, high: float) -> list[float]:
         return [1.0] * len(scores)
     span = high - low
     return [1.0 if (share := (score - low) / span) > 1.0 else share if share > 0.0 else 0.0 for score in scores]
-
-
-def relevance(places: Mapping[str, Place]) -> float:
-    """Return the fused relevance of a hit, between 0 and 1: the sum of its channels' shares."""
-    if len(places) == 1:  # most are found by one channel, and nothing is left to add
-        ((_, _, value, weight),) = places.values()
-        return weight * value
-    return sum([places[name].contribution for name in sorted(places)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,33 +112,41 @@ class Fuse:
         channels = {name: ranking for name, ranking in recall.channels.items() if name != QUESTION}
         weights[SPARSE] *= self._telling(recall)
         if self.method == "rrf":
-            places = rrf(channels, weights=weights, k=self.rrf_k)
+            placed = rrf(channels, weights=weights, k=self.rrf_k)
         else:
-            places = convex(channels, weights=weights, lows=recall.lows)
+            placed = convex(channels, weights=weights, lows=recall.lows)
+        worths, answered = placed.relevances(), dict[NodeId, dict[str, Place]]()
         if self.question_share and recall.channels.get(QUESTION):
-            self._answering(places, recall, share=sum(shared(weights, channels)[name] for name in MEANINGS if name in channels))
-        hits = [Hit(id, relevance(found), found) for id, found in places.items()]
-        if QUESTION in recall.channels:
-            hits = [hit._replace(method=_method(hit.channels)) for hit in hits]
-        return replace(recall, hits=tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))))
+            share = sum(shared(weights, channels)[name] for name in MEANINGS if name in channels)
+            answered = self._answering(placed, recall, share=share)
+            worths |= {id: relevance(places) for id, places in answered.items()}
+
+        def made(source: tuple[float, NodeId]) -> Hit:
+            negated, id = source
+            places = answered.get(id) or placed[id]
+            return Hit(id, -negated, places, method=_method(places) if QUESTION in places else DIRECT)
+
+        return replace(recall, hits=LazyHits(sorted((-worth, id) for id, worth in worths.items()), made))
 
     def _telling(self, recall: Recall) -> float:
         """Return how much the words tell: all where they are alone, and nearly always; then nobody asks how many memories there are."""
         best = max((match.score for match in recall.channels.get(SPARSE, ())), default=math.inf)
         if best >= self.sparse_full or self.store is None or DENSE not in recall.channels:
             return 1.0
-        return telling(best, full=self.sparse_full, nodes=self.store.coverage(recall.question.where.space).nodes)
+        return telling(best, full=self.sparse_full, nodes=covered(recall, store=self.store).nodes)
 
-    def _answering(self, places: Places, recall: Recall, *, share: float) -> None:
-        """Give the best question of every node that has some its part in what the node means."""
+    def _answering(self, placed: Placed, recall: Recall, *, share: float) -> dict[NodeId, dict[str, Place]]:
+        """Return the places of every node that has questions, with the best of them in its part of what the node means."""
         ranking, low = recall.channels[QUESTION], recall.lows[QUESTION]
         # The scale of what nodes say: no question gains by being the best among poor ones, and nodes without any keep their relevance.
+        found: dict[NodeId, dict[str, Place]] = {}
         least, most = recall.lows[DENSE], max(match.score for match in recall.channels.get(DENSE) or ranking)
         for rank, match in enumerate(ranking, start=1):
             by_rank = self.method == "rrf"
             value = (self.rrf_k + 1) / (self.rrf_k + rank) if by_rank else _between([match.score], min(least, match.score), most)[0]
             place = Place(rank if match.score >= low else None, match.score, value, share * self.question_share)
-            places[match.id] = answering(places.get(match.id, {}), place, share=self.question_share)
+            found[match.id] = answering(placed.get(match.id, {}), place, share=self.question_share)
+        return found
 
 
 def answering(places: Mapping[str, Place], question: Place, *, share: float) -> dict[str, Place]:

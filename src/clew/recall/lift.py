@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from clew.ports import Store
-from clew.recall.fuse import relevance
+from clew.recall.fetch import covered
+from clew.recall.placed import relevance
 from clew.recall.sections import sections
 from clew.recall.state import DENSE, SECTION, SPARSE, Hit, Place, Recall
 from clew.types import NodeId, Signals
@@ -45,7 +46,7 @@ class Lift:
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the hits anew, in their new order."""
-        if not (self.weight or self.weight_long) or not recall.hits or not self.store.coverage(recall.question.where.space).sections:
+        if not (self.weight or self.weight_long) or not recall.hits or not covered(recall, store=self.store).sections:
             return recall
         sections = self._sections(recall)
         if not sections:  # nobody voted: to take a share from chunks alone would only put them behind memories

@@ -46,6 +46,8 @@ class LinksFrom:
     """Of how many nodes behind one name the links are followed; behind more of them the name is no way."""
     asked: frozenset[str] = frozenset()
     """What the question itself names: everything that shares such a name is found by it already."""
+    known: Mapping[NodeId, Node] = field(default_factory=dict, repr=False)
+    """Nodes that need not be read again."""
     store: Store = field(repr=False, compare=False, kw_only=True)
 
     def __call__(self, ids: Sequence[NodeId]) -> dict[NodeId, list[Link]]:
@@ -59,11 +61,13 @@ class LinksFrom:
     def _by_names(self, ids: Sequence[NodeId]) -> Iterator[Link]:
         if not any(self.weights.get(kind) for kind in (NAMES, NAMED_BY, SHARES)):
             return
-        nodes, mentions = self.store.get(ids), self.store.mentions(ids)
+        missing = [id for id in ids if id not in self.known]
+        read = {**self.known, **(self.store.get(missing) if missing else {})}
+        nodes, mentions = {id: read[id] for id in sorted(ids) if id in read}, self.store.mentions(ids)
         runs = {id: phrases(node.text) for id, node in nodes.items()}
         keys = dict.fromkeys(phrase.key for each in runs.values() for phrase in each)
         keys |= dict.fromkeys(mention.key for each in mentions.values() for mention in each)
-        known = self.store.named(list(keys), self.where, limit=self.most + 1, parts=False)
+        known = self.store.named(sorted(keys), self.where, limit=self.most + 1, parts=False)
         subjects = {key for key, named in known.items() if named.subjects}
         for id, node in nodes.items():
             yield from self._of(node, spotted(runs[id], subjects), mentions.get(id, ()), known)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from clew.graph.phrases import phrases, spotted
 from clew.ports import Store
-from clew.recall.fuse import relevance
+from clew.recall.placed import relevance
 from clew.recall.state import Hit, Place, Recall
 from clew.types import Node
 from clew.words import terms

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from clew.ports import Store
 from clew.recall.expand import Expand
 from clew.recall.explain import explanation
+from clew.recall.fetch import fetched
 from clew.recall.gate import Gate
 from clew.recall.overlap import SHARE, covered
 from clew.recall.state import Hit, Recall, Rejection
@@ -29,7 +30,7 @@ class Pack:
         kept: list[Hit] = []
         rejected: list[Rejection] = []
         spent = 0
-        for hit in self._fetched(recall.hits, k):
+        for hit in self._fetched(recall, k):
             tokens = token_estimate(hit.context or hit.text) if budget else 0
             why = self._objection(hit, kept) or _beyond(hit, spent + tokens, budget)
             if why is not None:
@@ -39,13 +40,13 @@ class Pack:
             kept.append(hit._replace(explanation=explanation(hit)))
             if len(kept) == k:
                 break
-        return replace(recall, hits=tuple(kept), rejected=recall.rejected + tuple(rejected))
+        return replace(recall, hits=tuple(kept), nodes={}, rejected=recall.rejected + tuple(rejected))
 
-    def _fetched(self, hits: Sequence[Hit], size: int) -> Iterator[Hit]:
+    def _fetched(self, recall: Recall, size: int) -> Iterator[Hit]:
         """Yield the hits with their memories, fetched a page at a time; one that is gone meanwhile drops out."""
-        for at in range(0, len(hits), size):
-            page = hits[at : at + size]
-            nodes = self.store.get([hit.id for hit in page])
+        for at in range(0, len(recall.hits), size):
+            page = recall.hits[at : at + size]
+            nodes = fetched(recall, [hit.id for hit in page], store=self.store).nodes
             found = [hit._replace(node=nodes[hit.id]) for hit in page if hit.id in nodes]
             yield from self.expand(found) if self.expand is not None else found
 

@@ -21,7 +21,7 @@ from clew.graph.tracerank import Switches
 from clew.graph.walk import Limits
 from clew.ports import Store
 from clew.recall.analyse import Analyse
-from clew.recall.candidates import Candidates, EmbedQuery
+from clew.recall.candidates import Candidates, EmbedQuery, slow
 from clew.recall.chronology import Chronology
 from clew.recall.events import Events
 from clew.recall.expand import Expand
@@ -73,7 +73,9 @@ class Recipe:
         return recall
 
 
-def recipe(name: str, *, settings: Settings, store: Store, embed: EmbedQuery, executor: Executor) -> Recipe:
+def recipe(
+    name: str, *, settings: Settings, store: Store, embed: EmbedQuery, executor: Executor, quick: Callable[[], bool] = slow
+) -> Recipe:
     """Return the recipe of this name, bound to its settings and ports."""
     options = settings.recall
     limits = {"fast": max(1, round(options.candidates * FAST_SHARE)), "thorough": options.candidates * THOROUGH_FACTOR}
@@ -86,6 +88,7 @@ def recipe(name: str, *, settings: Settings, store: Store, embed: EmbedQuery, ex
         store=store,
         embed=embed,
         executor=executor,
+        quick=quick,
     )
     fuse = Fuse(
         method=options.fusion,

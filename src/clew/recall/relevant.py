@@ -18,7 +18,8 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from clew.ports import Store
-from clew.recall.state import DENSE, SPARSE, Recall, Rejection, Relevance
+from clew.recall.fetch import covered, fetched
+from clew.recall.state import DENSE, SPARSE, LazyHits, Recall, Rejection, Relevance
 from clew.recall.telling import Word, heard, rarity, telling
 from clew.types import Filter, Kind, Ranking
 from clew.words import terms
@@ -133,6 +134,8 @@ class Relevant:
         # What holds no telling word cannot be doubted, and what was asked for by its time alone is of that time.
         if not recall.hits or not asked or (recall.when is not None and recall.when.alone):
             return recall
+        wanted = max(BEST, recall.question.k)  # all that are likely to be returned, in one question to the store
+        recall = fetched(recall, LazyHits.of(recall.hits).ids(wanted), store=self.store)
         calibration, evidence = self._calibration(recall), self.evidence(recall, asked)
         chance = probability(evidence, calibration)
         relevance = Relevance(chance, calibration.threshold * doubt(evidence), calibration.calibrated)
@@ -148,7 +151,7 @@ class Relevant:
         """Return the signs, from the channels, the best hits' texts, and a look into the index for how rare the words are."""
         dense, sparse = recall.channels.get(DENSE, ()), recall.channels.get(SPARSE, ())
         held, length = self._held(recall, asked)
-        nodes = self.store.coverage(recall.question.where.space).nodes
+        nodes = covered(recall, store=self.store).nodes
         said = length * (nodes if DENSE not in recall.channels or len(dense) >= self.candidates else min(nodes, len(dense)))
         counts = self._counts(recall, asked, seen=frozenset().union(*held))
         weights = {term: word.weight * rarity(counts[term], nodes) for term, word in asked.items()}
@@ -169,7 +172,9 @@ class Relevant:
 
     def _held(self, recall: Recall, asked: Collection[str]) -> tuple[list[frozenset[str]], float]:
         """Return which of the terms each of the best hits holds, and the mean length of their texts."""
-        nodes = self.store.get([hit.id for hit in recall.hits[:BEST]]).values()
+        best = LazyHits.of(recall.hits).ids(BEST)
+        read = fetched(recall, best, store=self.store).nodes
+        nodes = [read[id] for id in sorted(best) if id in read]
         texts = [terms(node.text) for node in nodes]
         around = [terms(f"{node.title}\n{node.context}") for node in nodes]
         held = [frozenset((*text, *more)).intersection(asked) for text, more in zip(texts, around, strict=True)]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 from clew.ports import Store
@@ -67,16 +68,29 @@ def components(
     }
 
 
-def score(
-    relevance: float, signals: Signals, *, weights: Weights, now: datetime, recency_rate_per_day: float, access_divisor: float
-) -> float:
-    """Return `total` of `components`, to the last bit, without making them: most candidates are only put in order."""
-    t_valid, importance, accesses, _, _ = signals
-    age_days = (now - t_valid).total_seconds() / SECONDS_PER_DAY
-    used = access(accesses, divisor=access_divisor) if accesses else 0.0  # most never were
-    fresh = recency(age_days, rate_per_day=recency_rate_per_day)
-    # In the order in which `total` sums.
-    return weights.access * used + weights.importance * importance + weights.recency * fresh + weights.semantic * relevance
+def scores(
+    relevances: Mapping[NodeId, float],
+    known: Mapping[NodeId, Signals],
+    *,
+    weights: Weights,
+    now: datetime,
+    recency_rate_per_day: float,
+    access_divisor: float,
+) -> dict[NodeId, float]:
+    """Return `total` of `components` for each, to the last bit, without making them: most candidates are only put in order.
+
+    One that is not known has no score.
+    """
+    found: dict[NodeId, float] = {}
+    semantic, recent, important, often = weights
+    for id, relevance in relevances.items():
+        if id in known:
+            t_valid, importance, accesses, _, _ = known[id]
+            age_days = (now - t_valid).total_seconds() / SECONDS_PER_DAY
+            fresh = math.exp(-recency_rate_per_day * age_days) if age_days > 0.0 else 1.0  # as `recency`
+            used = access(accesses, divisor=access_divisor) if accesses else 0.0  # most never were
+            found[id] = often * used + important * importance + recent * fresh + semantic * relevance  # in the order in which `total` sums
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +103,19 @@ class Score:
 
     def __call__(self, recall: Recall) -> Recall:
         """Set components and scores."""
-        known = recall.signals if recall.signals is not None else self.store.signals([hit.id for hit in recall.hits])
+        hits = LazyHits.of(recall.hits)
+        worths = hits.worths()
+        known = recall.signals if recall.signals is not None else self.store.signals(list(worths))
         terms: dict[str, Any] = {
             "weights": recall.question.weights,
             "now": recall.question.where.moment,
             "recency_rate_per_day": self.recency_rate_per_day,
             "access_divisor": self.access_divisor,
         }
-        scored = [(-score(hit.score, known[hit.id], **terms), hit.id, hit) for hit in recall.hits if hit.id in known]
-        scored.sort()
+        found, places = scores(worths, known, **terms), dict(zip(worths, count(), strict=False))
 
-        def made(each: tuple[float, NodeId, Hit]) -> Hit:
-            negated, id, hit = each
-            return hit._replace(score=-negated, components=components(hit.score, known[id], **terms))
+        def made(each: tuple[float, NodeId]) -> Hit:
+            negated, id = each
+            return hits[places[id]]._replace(score=-negated, components=components(worths[id], known[id], **terms))
 
-        return replace(recall, hits=LazyHits(scored, made))
+        return replace(recall, hits=LazyHits(sorted((-score, id) for id, score in found.items()), made))

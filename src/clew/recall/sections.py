@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from clew.ports import Store
-from clew.recall.fuse import convex, relevance
+from clew.recall.fuse import convex
 from clew.recall.state import DENSE, SPARSE
 from clew.types import Filter, Kind, Match, Ranking, Vectors, ranked
 
@@ -23,4 +23,4 @@ def sections(store: Store, where: Filter, *, terms: Sequence[str], vector: Vecto
         found[DENSE] = store.dense(vector, here, limit=limit)
     lows = {name: ranking[-1].score if len(ranking) == limit else 0.0 for name, ranking in found.items()}
     places = convex(found, weights={DENSE: dense_weight, SPARSE: 1.0 - dense_weight}, lows=lows)
-    return ranked(Match(id, relevance(each)) for id, each in places.items())
+    return ranked(Match(id, worth) for id, worth in places.relevances().items())

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from clew.ports import Store
+from clew.recall.fetch import covered
 from clew.recall.state import Component, Hit, LazyHits, Question, Recall
 from clew.recall.talk import speakers
 from clew.recall.turns import Turns, moved, with_parts
@@ -91,7 +92,7 @@ class Several:
 
     def __call__(self, recall: Recall) -> Recall:
         """Add the components `said` and `again` to the hits, and put them in the order of their scores."""
-        if not asks_for_several(recall.question.text) or not self.store.coverage(recall.question.where.space).sections:
+        if not asks_for_several(recall.question.text) or not covered(recall, store=self.store).sections:
             return recall
         return moved(recall, partial(self._moved, recall.question), store=self.store, looked_at=LOOKED_AT)
 

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import NamedTuple
 
 from clew.graph.phrases import Phrase, phrases, spotted
 from clew.graph.walk import Limits, Path, walk
 from clew.ports import Store
-from clew.recall.fuse import relevance
+from clew.recall.fetch import fetched
 from clew.recall.links import LinksFrom
-from clew.recall.state import DENSE, NAMED, PATH, Hit, Hop, Place, Recall
+from clew.recall.placed import relevance
+from clew.recall.state import DENSE, NAMED, PATH, Hit, Hop, LazyHits, Place, Recall
 from clew.types import NodeId
 from clew.words import terms
 
@@ -99,47 +101,57 @@ class Spread:
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the hits anew, in their new order; the best is worth as much as the best was before."""
-        hits = {hit.id: hit for hit in recall.hits}
+        hits = LazyHits.of(recall.hits)
+        own = hits.worths()
         runs = phrases(recall.question.text, cased=False)
         named = self._named(runs, recall)
-        alone = 1.0 - self.named_weight if named else 1.0
-        worth = {id: alone * hits[id].score if id in hits else 0.0 for id in hits.keys() | named.keys()}
+        worth = {id: (1.0 - self.named_weight) * each for id, each in own.items()} if named else own
         for id, place in named.items():
-            worth[id] += place.contribution
+            worth[id] = worth.get(id, 0.0) + place.contribution
         best = sorted(worth, key=lambda id: (-worth[id], id))[: self.starts]
+        recall = fetched(recall, best, store=self.store)
         starts = {id: worth[id] for id in best if worth[id] > 0}
         paths = {} if self._answered(best[:1], recall) else self._paths(starts, runs, recall)
         if not named and not paths:
             return recall
-        found = self._together(hits, named, paths)
-        return replace(recall, hits=tuple(sorted(found, key=lambda hit: (-hit.score, hit.id))), signals=None)
+        return replace(recall, hits=self._together(hits, own, named, paths), signals=None)
 
-    def _together(self, hits: Mapping[NodeId, Hit], named: Mapping[NodeId, Place], paths: Mapping[NodeId, Path]) -> list[Hit]:
+    def _together(
+        self, hits: LazyHits, own: Mapping[NodeId, float], named: Mapping[NodeId, Place], paths: Mapping[NodeId, Path]
+    ) -> LazyHits:
         """Return all hits on one scale.
 
         It ends where it did before, or recency and importance would weigh more where something is linked.
         """
         by_name, by_path = self.named_weight if named else 0.0, self.path_weight if paths else 0.0
         shares = Shares(1.0 - by_name - by_path, by_name, by_path)
-        ids = hits.keys() | named.keys() | paths.keys()
-        alone = {
-            id: (shares.own * hits[id].score if id in hits else 0.0) + (shares.named * named[id].normalised if id in named else 0.0)
-            for id in ids
-        }
+        alone = {id: shares.own * each for id, each in own.items()}
+        for id in named.keys() | paths.keys():
+            alone[id] = alone.get(id, 0.0) + (shares.named * named[id].normalised if id in named else 0.0)
         held = {id: Reached(path, _held_back(path, id, alone, share=by_path)) for id, path in paths.items()}
         reached = {id: way for id, way in held.items() if way.value > 0}  # a better hit owes nothing to the link that leads back to it
-        before, highest = max((hit.score for hit in hits.values()), default=0.0), max(alone.values())
+        before, highest = max(own.values(), default=0.0), max(alone.values())
         scaled = shares.times(before / highest if before > 0 and highest > 0 else 1.0)
-        return [
-            spread_to(hits[id] if id in hits else Hit(id, 0.0, {}), named=named.get(id), reached=reached.get(id), shares=scaled)
-            for id in ids
-        ]
+        at = dict(zip(own, count(), strict=False))
+
+        def reached_by(id: NodeId) -> Hit:
+            hit = hits[at[id]] if id in at else Hit(id, 0.0, {})
+            return spread_to(hit, named=named.get(id), reached=reached.get(id), shares=scaled)
+
+        # Hits are made when they are looked at: most keep their share of what they were worth, or were reached by a path alone.
+        worths = {id: scaled.own * each for id, each in own.items()}
+        worths |= {id: scaled.path * reached[id].value if id in reached else 0.0 for id in paths if id not in own}
+        worths |= {id: reached_by(id).score for id in named.keys() | (paths.keys() & own.keys())}
+        return LazyHits(
+            sorted((-worth, id) for id, worth in worths.items()), lambda source: reached_by(source[1])._replace(score=-source[0])
+        )
 
     def _answered(self, best: Sequence[NodeId], recall: Recall) -> bool:
         """Tell whether the best hit holds every word of the question: then it is about one thing, and nothing is to be brought in."""
         if not self.unless_answered or not recall.terms:
             return False
-        return any(set(recall.terms) <= set(terms(f"{node.title} {node.text}")) for node in self.store.get(best).values())
+        nodes = [recall.nodes[id] for id in best if id in recall.nodes]
+        return any(set(recall.terms) <= set(terms(f"{node.title} {node.text}")) for node in nodes)
 
     def _named(self, runs: Sequence[Phrase], recall: Recall) -> dict[NodeId, Place]:
         """Return the nodes that are about something that the question names."""
@@ -165,6 +177,7 @@ class Spread:
             crowd_power=self.crowd_power,
             most=self.most,
             asked=frozenset(run.key for run in runs),
+            known=recall.nodes,
             store=self.store,
         )
         found = walk(starts, links, limits=self.limits, mode=self.mode, seed=recall.question.seed)

@@ -9,6 +9,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, overload
 
+from clew.ports import Coverage
 from clew.settings import Weights
 from clew.types import Filter, Node, NodeId, Ranking, Signals, Vectors
 from clew.words import token_estimate
@@ -135,6 +136,18 @@ class LazyHits(Sequence[Hit]):
         """Return the hits as they are if they are lazy, and otherwise as if they were."""
         return hits if isinstance(hits, cls) else cls([(-hit.score, hit.id, hit) for hit in hits], itemgetter(2))
 
+    def worths(self) -> dict[NodeId, float]:
+        """Return the score of each by its id, in order, without making a hit.
+
+        >>> LazyHits([(-0.9, "a"), (-0.8, "b")], lambda source: Hit(source[1], -source[0], {})).worths()
+        {'a': 0.9, 'b': 0.8}
+        """
+        return {source[1]: -source[0] for source in self._sources}
+
+    def ids(self, count: int) -> list[NodeId]:
+        """Return the ids of the first, without making a hit."""
+        return [source[1] for source in self._sources[:count]]
+
     def exchanged(self, changed: Mapping[NodeId, Hit]) -> LazyHits:
         """Return the hits in the order of their scores, some of them exchanged."""
         kept = [source for source in self._sources if source[1] not in changed]
@@ -242,6 +255,10 @@ class Recall:
     lows: Mapping[str, float] = field(default_factory=dict)
     signals: Mapping[NodeId, Signals] | None = field(default=None, repr=False)
     """What the score asks of the hits, where a stage before it has read it already."""
+    there: Coverage | None = field(default=None, repr=False)
+    """What the space holds, where a stage has asked already."""
+    nodes: Mapping[NodeId, Node] = field(default_factory=dict, repr=False)
+    """What a stage has read already of the memories behind the best hits, so that the next need not."""
     hits: Sequence[Hit] = ()
     rejected: tuple[Rejection, ...] = ()
     relevance: Relevance | None = None

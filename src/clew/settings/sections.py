@@ -364,7 +364,7 @@ class AccessSettings(Section):
     track: bool = setting(True, "Count the memories a recall returns.")
     min_interval_seconds: float = setting(3600.0, "A memory is counted at most once in this time.", within=ANY_COUNT)
     flush_seconds: float = setting(2.0, "How long a counted access may wait before it is written.", within=(0, 3600))
-    batch: int = setting(64, "How many waiting accesses are written at once.", within=POSITIVE)
+    batch: int = setting(256, "How many waiting accesses are written at once.", within=POSITIVE)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from clew.types import Mention, Named, Node, NodeId
 
@@ -24,9 +25,14 @@ def each_once(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
 
 def parts_of(key: str) -> tuple[str, ...]:
     """Return what may stand for a person's name."""
+    return _parts()(key)
+
+
+@cache
+def _parts() -> Callable[[str], tuple[str, ...]]:
     from clew.graph.entities.aliases import parts  # noqa: PLC0415 - its word lists take 20 ms to load, which only a write should pay
 
-    return parts(key)
+    return parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ import pytest
 import clew
 from clew.errors import DuplicateError
 from clew.ingest.firewall.echo import Returned, echo_of
-from clew.ingest.firewall.echo.returned import KIND, MOST_RECORDS, MOST_WORDS
-from clew.testing import FixedClock, node
+from clew.ingest.firewall.echo.returned import KIND, MOST_IDS, MOST_RECORDS, MOST_WORDS
+from clew.testing import NOW, FixedClock, node
 from clew.types import Outcome, OutcomeKind
 from tests.conftest import Open
 from tests.ingest.firewall.planted import planted
@@ -219,6 +219,14 @@ def test_processes_leave_one_another_a_few_records_of_ids_and_no_text(memory: cl
     records = memory.store.kept(f"{KIND} default")
     assert 0 < len(records) <= MOST_RECORDS
     assert "Locker" not in json.dumps(records)
+
+
+def test_many_hits_that_are_counted_together_are_told_in_several_records(memory: clew.Clew) -> None:
+    ids = [f"n{number:03}" for number in range(MOST_IDS * MOST_RECORDS + 7)]
+    Returned(memory.store, minutes=60).publish("default", ids, NOW)
+    records = memory.store.kept(f"{KIND} default").values()
+    assert [len(record["ids"]) for record in records] == [MOST_IDS] * MOST_RECORDS
+    assert {id for record in records for id in record["ids"]} == set(ids[7:])  # the latest
 
 
 def test_returned_again_within_the_window_nothing_more_is_written(memory: clew.Clew) -> None:

@@ -12,6 +12,7 @@ from clew.graph.entities.marked import marked
 from clew.graph.entities.ranks import rank_end
 from clew.graph.entities.reading import Reading, Run, read
 from clew.graph.entities.runs import listed, runs
+from clew.graph.entities.stretch import SMALL
 from clew.graph.entities.titles import titled
 from clew.graph.entities.unspaced import standing
 from clew.graph.entities.value import Entity, EntityType
@@ -72,7 +73,9 @@ def _named(reading: Reading) -> Iterator[Mention]:
             found = found._replace(type=before[1].type)
         before = run, found
         start = reading.starts[run.first] + reading.stretches[run.first].first
-        end = reading.starts[run.last] + reading.stretches[run.last].last
+        end = (
+            reading.ends[run.last] if reading.stretches[run.last] is SMALL else reading.starts[run.last] + reading.stretches[run.last].last
+        )
         sure = confidence(reading, run, found)
         yield Mention(start, end, found.type, sure)
         if found.type is EntityType.PERSON and (behind := rank_end(reading.text, end)) > end:

@@ -33,9 +33,11 @@ def _surest(group: list[Mention]) -> Mention:
     return group[0] if len(group) == 1 else min(group, key=lambda mention: (-mention.confidence, mention.start))
 
 
-def kept(found: Iterable[Entity], *, limit: int) -> tuple[Entity, ...]:
+def kept(found: list[Entity], *, limit: int) -> tuple[Entity, ...]:
     """Return the surest entities, best first, ties in reading order, then by key."""
-    return tuple(sorted(_without_parts(list(found)), key=lambda entity: (-entity.confidence, entity.start, entity.key))[:limit])
+    if not found:
+        return ()
+    return tuple(sorted(_without_parts(found), key=lambda entity: (-entity.confidence, entity.start, entity.key))[:limit])
 
 
 def _without_parts(found: list[Entity]) -> list[Entity]:

@@ -27,6 +27,8 @@ def entity_key(name: str) -> str:
     >>> entity_key("U.S.A."), entity_key("The The"), entity_key("#launch"), entity_key("src/a.py")
     ('usa', 'the', '#launch', 'src/a py')
     """
+    if name.isascii() and name.isalpha():  # one word, as most are
+        return name.lower()[:MAX_KEY]
     return _spelled(_PARENTHESIS.sub("", name[: 2 * MAX_KEY]) or name)
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from clew.graph.entities.stretch import Shape, Stretch, stretches
+from clew.graph.entities.stretch import SMALL, Shape, Stretch, stretches
 from clew.graph.entities.unspaced import SCRIPTS, UNSHAPED, dominant
 
 # Brackets, quotation marks, commas and dashes stand between stretches: a name does not go on behind them.
@@ -14,12 +13,13 @@ _BETWEEN = r"\s,;()\[\]{}<>\"“”„«»‹›—–…|`*、。，：；！�
 _STRETCH = re.compile(f"[^{_BETWEEN}]+")
 _BY_SCRIPT = re.compile(f"[{SCRIPTS}]+|[^{_BETWEEN}{SCRIPTS}]+")  # "用Redis搭建" names Redis
 BEYOND = 4  # stretches around a name that rules look at
+FURTHEST = 16  # stretches behind one that may name something: a name takes in less, see `clew.graph.entities.runs`
 _TAG = re.compile(r"<[^<>]*>")
+_ASCII_BETWEEN = bytes(32 if chr(code).isspace() or chr(code) in ',;()[]{}<>"|`*' else code for code in range(128)).ljust(256)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The stretches of a text and where each begins and ends, those that may name something, and the words written small.
+class Reading(NamedTuple):
+    """The stretches of a text, where each that a rule may look at begins and ends, those that may name something, the words written small.
 
     `words` go on with a few empty ones, so that a name's neighbours can be asked for at both ends of the text.
     """
@@ -67,35 +67,34 @@ def read(text: str, *, format: str = "text") -> Reading:
     ['Anna', 'Rome.']
     """
     plain = _TAG.sub(lambda tag: " " * len(tag[0]), text) if format == "html" else text
-    starts, ends, found = _cut(plain)
-    words = [piece.word for piece in found]
+    spelled, found = _cut(plain)
+    telling = [i for i, piece in enumerate(found) if piece is not SMALL and piece.tells]
+    words = [written if piece is SMALL else piece.word for written, piece in zip(spelled, found, strict=True)]
     return Reading(
-        text=plain,
-        words=words + [""] * BEYOND,
-        stretches=found,
-        starts=starts,
-        ends=ends,
-        telling=[i for i, piece in enumerate(found) if piece.tells],
-        small=frozenset([piece.word for piece in found if not piece.tells]),
+        plain,
+        words + [""] * BEYOND,
+        found,
+        *_spans(plain, spelled[: telling[-1] + FURTHEST] if telling else []),
+        telling,
+        frozenset([word for word, piece in zip(words, found, strict=True) if not piece.tells]) if telling else frozenset(),
     )
 
 
-def _cut(text: str) -> tuple[list[int], list[int], list[Stretch]]:
-    """Return where the stretches begin and end and what each is; where a script writes no spaces, it is cut from the others."""
-    if text.isascii() or not UNSHAPED.search(text):
+def _cut(text: str) -> tuple[list[str], list[Stretch]]:
+    """Return the stretches as they are spelled and what each is; where a script writes no spaces, it is cut from the others."""
+    if text.isascii():
+        spelled = text.encode().translate(_ASCII_BETWEEN).decode().split()
+        return spelled, stretches(spelled)
+    if not UNSHAPED.search(text):
         spelled = _STRETCH.findall(text)
-        return *_spans(text, spelled), stretches(spelled)
+        return spelled, stretches(spelled)
     spelled, most = _BY_SCRIPT.findall(text), dominant(text)
     starts, ends = _spans(text, spelled)
     made = zip(spelled, starts, ends, stretches(spelled), strict=True)
-    return (
-        starts,
-        ends,
-        [
-            piece._replace(tells=False) if UNSHAPED.match(written) and (most or _amid(text, start, end)) else piece
-            for written, start, end, piece in made
-        ],
-    )
+    return spelled, [
+        piece._replace(tells=False) if UNSHAPED.match(written) and (most or _amid(text, start, end)) else piece
+        for written, start, end, piece in made
+    ]
 
 
 def _spans(text: str, spelled: list[str]) -> tuple[list[int], list[int]]:

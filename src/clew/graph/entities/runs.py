@@ -73,14 +73,14 @@ def _reach(reading: Reading, first: int) -> int:
 
 def _step(reading: Reading, first: int, last: int) -> int:
     """Return by how many stretches a name goes on: a further word, small ones with a large one behind, or a number."""
-    following = reading.stretches[last + 1]
-    if reading.words[last] == "i" and last > first and following.word != "of":
+    shape, word = reading.stretches[last + 1].shape, reading.words[last + 1]
+    if reading.words[last] == "i" and last > first and word != "of":
         return 0  # "World War I. It"
-    if following.shape in _LARGE:
-        return int(following.word != "i" or _is_numeral(reading, last + 1))
-    if following.shape is Shape.LOWER and following.word not in INNER:
+    if shape in _LARGE:
+        return int(word != "i" or _is_numeral(reading, last + 1))
+    if shape is Shape.LOWER and word not in INNER:
         return 0
-    if following.shape is Shape.NUMBER:
+    if shape is Shape.NUMBER:
         return int(_takes_number(reading, first, last))
     small = 1
     while small <= 2 and reading.goes_on(last + small) and _joins(reading, first, last, small):

@@ -56,6 +56,10 @@ class Stretch(NamedTuple):
     code: Coded | None = None
 
 
+SMALL = Stretch(0, 0, "", Shape.LOWER)
+"""Any plain word in small letters, as most are: it is its own word, and no rule finds more in it."""
+
+
 def stretches(texts: list[str]) -> list[Stretch]:
     """Return what each stretch is.
 
@@ -63,12 +67,15 @@ def stretches(texts: list[str]) -> list[Stretch]:
     >>> dr.ends, matts.word, matts.possessive, done.ends, http.shape
     (False, 'matt', True, True, <Shape.ACRONYM: 2>)
     """
-    return [_remembered(text) if len(text) <= MAX_REMEMBERED else _stretch(text) for text in texts]
+    return [
+        SMALL if text.islower() and text.isalpha() and text.isascii() and text not in _MEANT
+        else _remembered(text) if len(text) <= MAX_REMEMBERED
+        else _stretch(text)
+        for text in texts
+    ]  # fmt: skip
 
 
 def _stretch(text: str) -> Stretch:
-    if text.isascii() and text.isalpha() and text.islower() and text not in _MEANT:
-        return Stretch(0, len(text), text, Shape.LOWER)  # as most are: no rule below finds more in them
     first, last = len(text) - len(text.lstrip(_LEAD)), len(text.rstrip(_TRAIL))
     if first >= last:
         return Stretch(0, 0, "", Shape.SIGN, ends=text[-1:] in ".!?:", bound=True)

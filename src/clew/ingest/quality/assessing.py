@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import mul
 from types import MappingProxyType
 
 from clew.ingest.quality.hollow import is_idle, is_noise
@@ -14,6 +15,7 @@ from clew.ingest.quality.value import ANALYSER, Quality, Stub
 # What a text tells decides; how it is put hardly makes a memory worthless. Set on the calibration half of the labelled examples
 # in tests/ingest/fixtures/quality, so that three telling words, or two and a detail, reach the gate's 0.4.
 WEIGHTS: Mapping[str, float] = MappingProxyType({"substance": 0.55, "specificity": 0.25, "coherence": 0.1, "clarity": 0.1})
+_WEIGHTS = tuple(WEIGHTS.values())  # in the order of the parts
 CAPS: Mapping[Stub, float] = MappingProxyType(
     {Stub.MEDIA: 0.2, Stub.REFERENCE: 0.3, Stub.BREADCRUMB: 0.3, Stub.NOTE: 0.6, Stub.SENTENCE: 0.8, Stub.NONE: 1.0}
 )
@@ -38,13 +40,13 @@ def assess(text: str, *, title: str = "", format: str = "text") -> Quality:
     kind = stub(reading)
     if noise and kind in (Stub.SENTENCE, Stub.NOTE):
         kind = Stub.NONE
-    parts = {
-        "substance": 0.0 if hollow else substance(reading),
-        "specificity": specificity(reading, title=read(title) if title else None),
-        "coherence": coherence(reading),
-        "clarity": clarity(reading),
-    }
-    mean = sum(weight * parts[name] for name, weight in WEIGHTS.items())
+    parts = (
+        0.0 if hollow else substance(reading),
+        specificity(reading, title=read(title) if title else None),
+        coherence(reading),
+        clarity(reading),
+    )
+    mean = sum(map(mul, _WEIGHTS, parts))
     overall = min(mean, CAPS[kind], HOLLOW_CAP if hollow else 1.0)
-    tidy = {name: round(value, DIGITS) for name, value in {"overall": overall, **parts}.items()}
-    return Quality(**tidy, stub=kind, words=reading.words, version=ANALYSER)
+    total, told, pinned, whole, clear = [round(value, DIGITS) for value in (overall, *parts)]
+    return Quality(total, told, pinned, whole, clear, kind, reading.words, ANALYSER)

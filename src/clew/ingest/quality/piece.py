@@ -6,10 +6,12 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from clew.ingest.idle import telling_words
+from clew.ingest.idle import telling_words, tells
 from clew.ingest.quality.lexicon import FUNCTION_WORDS, VERBS
 from clew.words import REMEMBERED, STOP_WORDS, folded, words
 
+BINDING = STOP_WORDS | FUNCTION_WORDS | VERBS
+LONG = 0.5  # how much a rare word pins down
 LONG_LETTERS = 9  # from here on a word is rare: of running English, under a tenth of the words
 _AROUND = ".,;:!?…\"'“”‘’«»"
 _LAST = frozenset(".!?…。！？؟।:\"'”’»)]*_")  # what a sentence or a label may end with
@@ -33,29 +35,37 @@ _ABBREVIATION = re.compile(r"(?:[A-Z]|[Mm]rs?|[Dd]r|[Ss]t|[Ff]ig|[Nn]o|[Vv]ol|pp
 
 
 class Piece(NamedTuple):
-    """The words of a stretch, what is specific in it, how much of it can be read, and how it stands in a sentence."""
+    """The words of a stretch, what is specific in it, how much of it can be read, and how it stands in a sentence.
+
+    `amid` is what is specific where no sentence begins: there a capital makes a name.
+    """
 
     core: str
     words: int
     telling: tuple[str, ...]
     specific: float
     damaged: int
-    capital: bool
+    amid: float
     binding: bool
     ends: bool = False
     label: bool = False
 
 
-def pieces(stretches: list[str]) -> list[Piece]:
-    """Return what each stretch without white space adds to a text.
+def pieces(stretches: list[str]) -> list[str | Piece]:
+    """Return what each stretch without white space adds to a text; a plain word in small letters, as most are, adds itself.
 
     >>> port, the, toby = pieces(["db-3", "the", "Toby!"])
-    >>> port.specific, the.binding, toby.telling, toby.ends
-    (1.0, True, ('toby',), True)
+    >>> port.specific, the, toby.telling, toby.ends
+    (1.0, 'the', ('toby',), True)
     >>> [found.damaged for found in pieces(["Ã¼ber", "aGVsbG8gd29ybGQ5IHRoaXMgaXMg"])]
     [5, 28]
     """
-    return [_remembered(stretch) if len(stretch) <= MAX_REMEMBERED else _piece(stretch) for stretch in stretches]
+    return [
+        stretch if stretch.islower() and stretch.isalpha() and stretch.isascii() and len(stretch) < SHORTEST_BLOB
+        else _remembered(stretch) if len(stretch) <= MAX_REMEMBERED
+        else _piece(stretch)
+        for stretch in stretches
+    ]  # fmt: skip
 
 
 def _piece(stretch: str) -> Piece:
@@ -78,14 +88,15 @@ def _read(core: str) -> Piece:
         return _word(core)
     bad = damaged(core)
     found = () if bad or (_ADDRESSED.search(core) and _LINK.search(core)) else words(core)
-    first = found[0][0] if found else ""
+    telling = _telling(core, found)
+    specific = 0.0 if bad else _specific(core, found)
     return Piece(
         core,
         words=sum(map(_size, found)),
-        telling=_telling(core, found),
-        specific=0.0 if bad else _specific(core, found),
+        telling=telling,
+        specific=specific,
         damaged=bad,
-        capital=first.isupper(),
+        amid=1.0 if telling and found[0][0].isupper() else specific,
         binding=any(_binds(folded(word)) for word in found),
     )
 
@@ -97,17 +108,17 @@ def _is_plain(stretch: str) -> bool:
 
 def _word(word: str) -> Piece:
     plain = word.lower()
-    telling = () if plain in FUNCTION_WORDS or not telling_words(word) else (plain,)
+    telling = (plain,) if plain not in FUNCTION_WORDS and tells(plain) else ()
     odd = not (word.islower() or word.istitle()) and (_ACRONYM.fullmatch(word) or _IDENTIFIER.search(word))
-    specific = 1.0 if odd else 0.5 if len(word) >= LONG_LETTERS else 0.0
-    return Piece(word, 1, telling, specific, 0, word[0].isupper(), _binds(plain))
+    specific = 1.0 if odd else LONG if len(word) >= LONG_LETTERS else 0.0
+    return Piece(word, 1, telling, specific, 0, 1.0 if telling and word[0].isupper() else specific, _binds(plain))
 
 
 _core = lru_cache(maxsize=REMEMBERED)(_read)
 
 
 def _binds(word: str) -> bool:
-    return word in STOP_WORDS or word in FUNCTION_WORDS or word in VERBS
+    return word in BINDING
 
 
 def damaged(stretch: str) -> int:
@@ -144,4 +155,4 @@ def _specific(stretch: str, found: tuple[str, ...]) -> float:
         return 1.0
     if found and not stretch.isascii() and not (found[0][0].isupper() or found[0][0].islower()):
         return 0.25 * sum(map(_size, found))
-    return 0.5 if any(len(word) >= LONG_LETTERS for word in found) else 0.0
+    return LONG if any(len(word) >= LONG_LETTERS for word in found) else 0.0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import chain
 from typing import NamedTuple
 
-from clew.ingest.quality.piece import Piece, pieces
+from clew.ingest.idle import telling_words
+from clew.ingest.quality.lexicon import FUNCTION_WORDS
+from clew.ingest.quality.piece import BINDING, LONG, LONG_LETTERS, Piece, pieces
 
 PROSE = frozenset({"", "text", "markdown", "html", "conversation", "pdf", "docx"})
 """Formats of running text; any other name is taken for a language of code or data."""
@@ -44,8 +44,7 @@ class Unit(NamedTuple):
     binding: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What the judgements know of a text."""
 
     text: str
@@ -75,19 +74,21 @@ def read(text: str, *, format: str = "text") -> Reading:
     lines = tuple(line for line in plain.splitlines() if line and not line.isspace())
     code = format not in PROSE or is_code(lines)
     specifics: dict[str, float] = {}
-    units = tuple(_unit(stretches, specifics) for stretches in _units(plain, code=code))
+    told_words = telling_words(plain) - FUNCTION_WORDS
+    units = tuple([_unit(found, told_words, specifics) for found in _units(plain, code=code)])
+    sizes, telling, told, damaged, *_ = zip(*units, strict=True) if units else ((),) * len(Unit._fields)
     return Reading(
         text=text,
         plain=plain,
         signs=_signs(text),
         lines=lines,
         units=units,
-        words=sum(unit.words for unit in units),
-        telling=frozenset().union(*(unit.telling for unit in units)),
-        told=sum(unit.told for unit in units),
+        words=sum(sizes),
+        telling=telling[0] if len(telling) == 1 else frozenset().union(*telling),
+        told=sum(told),
         specific=sum(specifics.values()),
         characters=len("".join(plain.split())),
-        damaged=sum(unit.damaged for unit in units),
+        damaged=sum(damaged),
         code=code,
     )
 
@@ -124,24 +125,35 @@ def _is_code_line(line: str) -> bool:
     return any(map(start.__contains__, _CODE_SIGNS)) and _CODE_INSIDE.search(start) is not None
 
 
-def _unit(stretches: list[Piece], specifics: dict[str, float]) -> Unit:
+def _unit(found: list[str | Piece], telling: frozenset[str], specifics: dict[str, float]) -> Unit:
     """Return the sum of a sentence's stretches, and note what is specific in it.
 
     A capital makes a name where no sentence begins, and before a colon.
     """
-    cores, sizes, told, weights, bad, capitals, binding, ends, labels = zip(*stretches, strict=True)
-    for at, (core, telling, specific, capital) in enumerate(zip(cores, told, weights, capitals, strict=True)):
-        if capital and telling and (at or labels[0]):
-            specifics[core] = 1.0
-        elif specific:
-            specifics[core] = specific
-    telling_words = frozenset(chain.from_iterable(told))
-    return Unit(sum(sizes), telling_words, sum(map(len, told)), sum(bad), closed=ends[-1], binding=any(binding))
+    first, last = found[0], found[-1]
+    if isinstance(first, Piece) and (weight := first.amid if first.label else first.specific):
+        specifics[first.core] = weight
+    words = [each for each in found if isinstance(each, str)]
+    specifics.update([(word, LONG) for word in words if len(word) >= LONG_LETTERS])
+    told = [word for word in words if word in telling]
+    if len(words) == len(found):
+        return Unit(len(words), frozenset(told), len(told), 0, closed=False, binding=not BINDING.isdisjoint(words))
+    others = [each for each in found if isinstance(each, Piece)]
+    specifics.update([(each.core, each.amid) for each in others[first is others[0] :] if each.amid])
+    told += [word for each in others for word in each.telling]
+    return Unit(
+        words=len(words) + sum([each.words for each in others]),
+        telling=frozenset(told),
+        told=len(told),
+        damaged=sum([each.damaged for each in others]),
+        closed=isinstance(last, Piece) and last.ends,
+        binding=not BINDING.isdisjoint(words) or any(each.binding for each in others),
+    )
 
 
-def _units(text: str, *, code: bool) -> Iterator[list[Piece]]:
+def _units(text: str, *, code: bool) -> Iterator[list[str | Piece]]:
     """Yield the stretches of each sentence; a line that goes on in small letters belongs to the one before, but not in code."""
-    held: list[Piece] = []
+    held: list[str | Piece] = []
     for line in (text if text.isascii() else _WIDE_END.sub(" ", text)).splitlines():
         bullet = _BULLET.match(line)
         stretches = (line[bullet.end() :] if bullet else line).split()
@@ -150,7 +162,7 @@ def _units(text: str, *, code: bool) -> Iterator[list[Piece]]:
             held = []
         found = pieces(stretches)
         begin = 0
-        for end in () if code else [at for at, piece in enumerate(found, start=1) if piece.ends]:
+        for end in () if code else [at for at, each in enumerate(found, start=1) if isinstance(each, Piece) and each.ends]:
             yield held + found[begin:end]
             held, begin = [], end
         held += found[begin:]

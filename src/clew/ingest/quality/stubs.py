@@ -41,6 +41,7 @@ _ENTRY = re.compile(  # one line of a list of literature; its beginning is looke
     r"(?=\s*(?:\[\w{1,8}\]|\(?\d{1,3}[.)]|[-*•]|\w[\w'’-]+,? [A-Z]\b))(?=.*\b(?:1[89]|20)\d\d\b)"
     r".*(?:\bdoi\b|\bpp?\.|\bvol\.|\d\(\d+\)|\d\s?[–-]\s?\d+\.?$|Proceedings|Journal|Press|Conference|arXiv|https?:|\bet al\.)"
 )
+_CENTURIES = ("18", "19", "20")  # of the years that an entry names
 _LEADER = re.compile(r"(?:\.{3}|\. \. \.|…)\s*\d+$")
 _TRAIL = re.compile(r"\s(?:>|»|›|→|/|::|·|•|\||\\)\s|(?<=\w)[>»›](?=\w)|\s?[»›]\s?")
 _PATH = re.compile(r"\s*(?:[A-Za-z]:)?[\\/~.]?(?:[\w.@ -]{1,60}[\\/]){2,}[\w.@ -]{0,60}\s*")
@@ -98,8 +99,10 @@ def _is_marked(reading: Reading) -> bool:
 
 def is_literature(reading: Reading) -> bool:
     """Tell a list of literature: nearly every line an author, a year, and a place of publication."""
+    if reading.code or not any(map(reading.plain.__contains__, _CENTURIES)):
+        return False
     entries = sum(_ENTRY.match(line[:_LINE]) is not None for line in reading.lines)
-    return not reading.code and entries > 0 and entries >= LISTED * len(reading.lines)
+    return entries > 0 and entries >= LISTED * len(reading.lines)
 
 
 def is_contents(reading: Reading) -> bool:

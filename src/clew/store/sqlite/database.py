@@ -15,11 +15,14 @@ from urllib.parse import quote
 
 from clew.errors import ClewError, CorruptStoreError, NotAStoreError, ReadOnlyError, StoreBusyError, StoreError, StoreFullError
 from clew.forking import around_fork
+from clew.store.sqlite.journal import Journal
 from clew.store.sqlite.schema import MIGRATIONS, check, lend_tables, migrate, refuse_foreign
 
 PAGE_CACHE_KIB = 2 * 1024  # of every connection, and every thread has one: the system caches the file for all of them
 IMPATIENT_MILLISECONDS = 100
+FLUSHING = ("FULL", "EXTRA")  # settings of `synchronous` under which a commit waits for the disk
 CHECKPOINT_PAGES = 4000  # 16 MiB of journal: a single add writes about 15 pages, and a checkpoint costs it 5 ms
+FRAME_BYTES = 4096 + 24  # of a page and its head in the journal
 OPENING_ATTEMPTS = 200  # switching a new file to WAL ignores the busy timeout; processes that open it together retry
 OPENING_PAUSE_SECONDS = 0.02
 FORKING_PAUSE_SECONDS = 0.001
@@ -96,7 +99,9 @@ class Database:
         self._local = threading.local()
         self._connections: dict[threading.Thread, Lent] = {}
         self._lock = threading.Lock()
+        self._journal = Journal(path.resolve(), most_bytes=CHECKPOINT_PAGES * FRAME_BYTES)
         self.writing = threading.RLock()  # held by the thread whose write transaction is under way
+        self.unwritten: int | None = None  # what SQLite counts of the changes of that transaction while it has made none
         self._refusal = FORKED if path.resolve() in INHERITED else ""
         self._translating = Translating(self)
         self._lending = threading.Event()
@@ -149,7 +154,7 @@ class Database:
             INHERITED[self.path.resolve()] = self._connections
             self._refusal = FORKED
         self._connections = {}
-        self._lock, self.writing = threading.Lock(), threading.RLock()
+        self._lock, self.writing, self.unwritten = threading.Lock(), threading.RLock(), None
         self._lending = threading.Event()  # another: the parent's may have been locked by a thread that waited
         self._lending.set()
 
@@ -170,6 +175,12 @@ class Database:
     def connection(self) -> sqlite3.Connection:
         """This thread's connection."""
         return self._lent().connection
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether this thread is inside a transaction, whose beginning looked for the file. Opens nothing: a file that is gone stays so."""
+        found: Lent | None = getattr(self._local, "lent", None)
+        return found is not None and found.open and found.connection.in_transaction
 
     def lend(self) -> Lent:
         """Return this thread's connection, marked as in use until it is given back."""
@@ -248,24 +259,36 @@ class Database:
 
     @contextmanager
     def impatient(self) -> Iterator[None]:
-        """Wait only briefly for another process's lock, for writes that nobody waits for."""
+        """Wait only briefly for another process's lock, and not for the disk, for writes that nobody waits for.
+
+        In the journal they stand before whatever is committed next: that one's flush takes them along, or a checkpoint's does.
+        """
         with self.translated() as connection:
+            alone = not connection.in_transaction and self._synchronous in FLUSHING
             connection.execute(f"PRAGMA busy_timeout = {IMPATIENT_MILLISECONDS}")
+            if alone:  # inside a transaction it is somebody's write, and SQLite allows no other
+                connection.execute("PRAGMA synchronous = NORMAL")
         try:
             yield
         finally:
             with self.translated() as connection:
                 connection.execute(f"PRAGMA busy_timeout = {round(self._busy_timeout_seconds * 1000)}")
+                if alone:
+                    connection.execute(f"PRAGMA synchronous = {self._synchronous}")
 
-    def writable(self) -> sqlite3.Connection:
-        """Return this thread's connection for writing; a file that cannot be written is an error."""
+    def make_room(self) -> None:
+        """Let the journal have room for what is about to be committed, where a commit waits for the disk. Only under the write lock."""
+        if self._synchronous in FLUSHING:
+            self._journal.make_room()
+
+    def check_writable(self) -> None:
+        """Raise if the file cannot be written, or is no longer there."""
         if self.read_only:
             raise ReadOnlyError(
                 f"{self.path} cannot be written. Check the permissions of the file and its folder, or copy it elsewhere.",
                 path=str(self.path),
             )
         self.check_place()
-        return self.connection
 
     def translated(self) -> Translating:
         """Lend this thread's connection and turn SQLite's errors into Clew's."""

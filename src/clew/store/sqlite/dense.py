@@ -11,6 +11,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,7 @@ from clew.store.sqlite.database import Database
 from clew.store.sqlite.index import RECORD, ROLES, STANDALONE, Proposed, VectorIndex
 from clew.store.sqlite.mapping import mapped
 from clew.store.sqlite.scan import Codes, quantise
-from clew.store.sqlite.seen import NOTED, Seen
+from clew.store.sqlite.seen import NOTED, Seen, match
 from clew.store.sqlite.snapshot import snapshot
 from clew.store.sqlite.where import carrying, condition
 from clew.store.vectors import as_unit, exact_cosines
@@ -138,7 +139,7 @@ class DenseSearch:
             (json.dumps(eids.tolist()), *values),
         ).fetchall()
         self._seen.note(connection, stamp, rows)
-        return _scored([(row[0], row[-1]) for row in rows], query)
+        return _scored(rows, query)
 
     # --- keeping in step ---
 
@@ -334,8 +335,10 @@ def _segment_rows(connection: sqlite3.Connection) -> int:
     return int(size) // RECORD.itemsize
 
 
-def _scored(rows: Sequence[tuple[str, bytes]], query: Vectors) -> list[Match]:
+def _scored(rows: Sequence[tuple[Any, ...]], query: Vectors) -> list[Match]:
+    """Return nodes by their exact cosines, from rows that begin with an id and end with a vector."""
     if not rows:
         return []
-    ids, blobs = zip(*rows, strict=True)
-    return list(map(Match, ids, exact_cosines(np.frombuffer(b"".join(blobs), "<f2").reshape(len(rows), -1), query).tolist()))
+    ids, *_, blobs = zip(*rows, strict=True)
+    cosines = exact_cosines(np.frombuffer(b"".join(blobs), "<f2").reshape(len(rows), -1), query)
+    return list(map(match, zip(ids, cosines.tolist(), strict=True)))

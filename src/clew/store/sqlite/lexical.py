@@ -21,7 +21,7 @@ from clew.store.sqlite.columns import among, passing
 from clew.store.sqlite.database import Database, space_code
 from clew.store.sqlite.mapping import mapped
 from clew.store.sqlite.postings import Array, Postings, term_code
-from clew.store.sqlite.seen import NOTED, Seen
+from clew.store.sqlite.seen import NOTED, NUMBER, Seen, match
 from clew.store.sqlite.snapshot import snapshot
 from clew.store.sqlite.topwords import Passes, Scores, best
 from clew.store.sqlite.where import carrying, condition
@@ -58,8 +58,7 @@ class WordSearch:
         connection, wanted = self._database.connection, list(dict.fromkeys(terms))
         with self._lock:
             index = self._uncommitted(connection) if connection.in_transaction else self._synced(connection)
-            holdings = index.view(list(map(term_code, wanted)), space_code(space)).holdings
-        counts = [len(each.rows) for each in holdings] or [0] * len(wanted)  # a space without nodes holds nothing
+            counts = index.held(list(map(term_code, wanted)), space_code(space))
         return dict(zip(wanted, counts, strict=True))
 
     def forget(self) -> None:
@@ -106,7 +105,7 @@ class WordSearch:
         ).fetchall()
         self._seen.note(connection, stamp, rows)
         by_nid = dict(zip(nids.tolist(), scores.tolist(), strict=True))
-        return [Match(row[0], by_nid[row[-1]]) for row in rows]
+        return [match((row[0], by_nid[row[NUMBER]])) for row in rows]
 
     # --- keeping in step ---
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, partial
+from json.encoder import encode_basestring as quoted
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -75,6 +77,11 @@ def moment(value: int) -> datetime:
     return EPOCH + timedelta(0, 0, value)
 
 
+def moments(values: Iterable[int]) -> Iterator[datetime]:
+    """Yield the times of many numbers."""
+    return map(EPOCH.__add__, map(partial(timedelta, 0, 0), values))
+
+
 def canonical(value: Any) -> str:
     """Return JSON that is equal for equal values: 1 and 1.0 alike, keys in order.
 
@@ -100,9 +107,20 @@ def cell(column: str, value: Any) -> Any:
     return value if store is None else store(value)
 
 
+def flat_json(values: Mapping[str, Any]) -> str | None:
+    """Return a mapping of texts to texts as JSON, as most are; None of any other. An encoder would be made anew for each.
+
+    >>> flat_json({"source": "inbox"}), flat_json({"page": 3}), flat_json({})
+    ('{"source": "inbox"}', None, '{}')
+    """
+    if not {*map(type, values), *map(type, values.values())} <= {str}:
+        return None
+    return f"{{{', '.join([f'{quoted(key)}: {quoted(value)}' for key, value in values.items()])}}}"
+
+
 def _json(metadata: Mapping[str, Any]) -> str:
-    if not metadata:
-        return "{}"
+    if (plain := flat_json(metadata)) is not None:
+        return plain
     try:
         return _STRICT(dict(metadata))
     except (TypeError, ValueError) as error:
@@ -112,11 +130,16 @@ def _json(metadata: Mapping[str, Any]) -> str:
 
 
 def _list(values: Sequence[str]) -> str:
-    return compact_json(list(values)) if values else "[]"
+    return f"[{', '.join(map(quoted, values))}]" if {*map(type, values)} <= {str} else compact_json(list(values))
 
 
 def _quality(value: Quality | None) -> str | None:
-    return None if value is None else compact_json(list(value))
+    if value is None:
+        return None
+    *shares, stub, words, version = value
+    if {*map(type, shares)} != {float} or not math.isfinite(sum(shares)):  # JSON writes others in a way of its own
+        return compact_json(list(value))
+    return f"[{', '.join(map(repr, shares))}, {quoted(stub)}, {words}, {version}]"
 
 
 def _micros(value: datetime | None) -> int | None:

@@ -15,21 +15,25 @@ import json
 import sqlite3
 import threading
 from collections.abc import Callable, Hashable, Sequence
-from itertools import count
+from functools import partial
+from itertools import accumulate, count
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar, cast
 
 from clew.store.sqlite.rows import SIGNALS
-from clew.types import NodeId
+from clew.types import Match, NodeId
 
 NOTED = f"{SIGNALS}, n.nid"
 NUMBER = 6  # where it stands: behind the signals
-KEPT = 16384  # numbers: 3 MB
-SIGNALS_KEPT = 1024  # of a few recalls, which find some 200 nodes each
+KEPT = 2048  # rows of the latest searches: a recall finds some 200; with vectors 2 MB
 
 ANSWERS_KEPT = 256  # of each thread: a few for every space it asks about
 
 Row = tuple[Any, ...]
+_ID = itemgetter(0)
 T = TypeVar("T")
+match: Callable[[tuple[NodeId, float]], Match] = partial(tuple.__new__, Match)
+"""Makes a match of an id and a score, without a Python call: for every row of every search."""
 
 
 class _Look(NamedTuple):
@@ -42,12 +46,18 @@ class _Look(NamedTuple):
     answers: dict[Hashable, object]
 
 
+class _Note(NamedTuple):
+    """What one search saw: rows of what NOTED selects, and whatever is behind it, by id."""
+
+    stamp: int
+    rows: dict[NodeId, Row]
+
+
 class Seen:
     """Remembers nodes for all threads of a store."""
 
     def __init__(self) -> None:
-        self._numbers: dict[NodeId, int] = {}
-        self._signals: dict[NodeId, tuple[int, Row]] = {}
+        self._notes: tuple[_Note, ...] = ()  # the latest first; replaced, never changed
         self._stamps = count(1)
         self._local = threading.local()
 
@@ -59,21 +69,20 @@ class Seen:
         """Take note of nodes: rows of what NOTED selects, and whatever is behind it. What is uncommitted is nobody else's."""
         if connection.in_transaction:
             return
-        if len(self._numbers) > KEPT:
-            self._numbers = {}
-        if len(self._signals) > SIGNALS_KEPT:
-            self._signals = {}
-        self._numbers.update({row[0]: row[NUMBER] for row in rows})
-        self._signals.update({row[0]: (stamp, row[:NUMBER]) for row in rows})
+        notes = (_Note(stamp, dict(zip(map(_ID, rows), rows, strict=True))), *self._notes)
+        sizes = accumulate(len(note.rows) for note in notes)
+        self._notes = tuple(note for note, size in zip(notes, sizes, strict=True) if size <= KEPT)
 
     def signals(self, connection: sqlite3.Connection, ids: Sequence[NodeId]) -> list[Row]:
-        """Return what SIGNALS selects of the nodes that exist, in any order."""
-        look, known = self._look(connection), self._signals
-        since = float("inf") if look is None else look.stamp
-        found = [known[id] for id in ids if id in known]
-        rows = [row for stamp, row in found if stamp > since]
-        left = set(ids).difference(row[0] for row in rows) if len(rows) < len(ids) else ()
-        return rows + self.rows(connection, SIGNALS, list(left)) if left else rows
+        """Return what SIGNALS selects of the nodes that exist, and whatever is behind it, in any order."""
+        look = self._look(connection)
+        rows: list[Row] = []
+        left = list(dict.fromkeys(ids))
+        for stamp, noted in self._notes:
+            if look is not None and stamp > look.stamp and left:
+                rows += [noted[id] for id in left if id in noted]
+                left = [id for id in left if id not in noted]
+        return rows + self.rows(connection, SIGNALS, left) if left else rows
 
     def told(self, connection: sqlite3.Connection, what: Hashable, ask: Callable[[], T]) -> T:
         """Return what `ask` returns, asked again only when something was committed since this thread was told."""
@@ -98,9 +107,9 @@ class Seen:
 
     def rows(self, connection: sqlite3.Connection, selected: str, ids: Sequence[NodeId]) -> list[Row]:
         """Return a row for each of the nodes that exist, in any order; `selected` are expressions over `node n`, the first its id."""
-        known = self._numbers
-        numbers = sorted({known[id] for id in ids if id in known})  # in order: neighbours stand on one page
-        asked = set(ids)
+        asked, notes = set(ids), self._notes
+        known = {id: next((noted[id][NUMBER] for _, noted in notes if id in noted), None) for id in asked}
+        numbers = sorted({number for number in known.values() if number is not None})  # in order: neighbours stand on one page
         found = [row for row in _read(connection, selected, "nid", numbers) if row[0] in asked]
         return found + _read(connection, selected, "id", sorted(asked.difference(row[0] for row in found)))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self
@@ -22,13 +22,13 @@ from clew.store.sqlite.database import Database, Translating
 from clew.store.sqlite.dense import DenseSearch
 from clew.store.sqlite.evidence import evidence
 from clew.store.sqlite.lexical import WordSearch
-from clew.store.sqlite.rows import COLUMNS, SELECTED, cell, compact_json, insertion, labels_of, micros, moment, node_of
+from clew.store.sqlite.rows import COLUMNS, SELECTED, cell, compact_json, flat_json, insertion, labels_of, micros, moment, moments, node_of
 from clew.store.sqlite.seen import Seen
 from clew.store.sqlite.stats import statistics
-from clew.store.sqlite.transaction import Transaction
+from clew.store.sqlite.transaction import Transaction, Writing
 from clew.store.sqlite.upkeep import Upkeep
 from clew.store.sqlite.verify import COUNTED, problems, unsound_vectors
-from clew.store.sqlite.where import behind, condition
+from clew.store.sqlite.where import behind, condition, source
 from clew.store.vectors import as_unit
 from clew.types import Edge, Embedding, Event, EventKind, Filter, Mention, Named, Node, NodeId, Ranking, Role, Signals, Spot, Vectors
 from clew.words import ANALYSER_VERSION
@@ -40,6 +40,19 @@ ORDERS = {
 }
 INDEXED_ABOVE = 0.5  # importance; the schema says so too, and SQLite uses a partial index only where the query repeats its condition
 LEAST_INDEXED = math.nextafter(INDEXED_ABOVE, 1)
+
+# Of so many nodes (?1) those whose last access is an interval (?3) or more away from now (?2): on either side, for a clock may go back.
+# Whole statements, which run without Python: it is another thread's recall that would wait for each row.
+ACCESS_EVENTS = """
+INSERT INTO event (node, kind, at, detail) SELECT n.id, 'ACCESS', ?2, '{}' FROM json_each(?1) j CROSS JOIN node n ON n.id = j.value
+LEFT JOIN access a ON a.nid = n.nid WHERE a.nid IS NULL OR abs(?2 - a.last_at) >= ?3
+"""
+ACCESS_COUNTS = """
+INSERT INTO access SELECT n.nid, 1, ?2 FROM json_each(?1) j CROSS JOIN node n ON n.id = j.value WHERE TRUE
+ON CONFLICT (nid) DO UPDATE SET count = count + 1, last_at = excluded.last_at WHERE abs(excluded.last_at - access.last_at) >= ?3
+"""
+
+ACTIVE_MODEL = "SELECT m.mid, m.name, m.dimension FROM meta JOIN model m ON m.mid = meta.value WHERE meta.key = 'model'"
 PAGE = 1000  # nodes read at a time when all are wanted
 
 
@@ -83,14 +96,12 @@ class SqliteStore:
     def _reading(self) -> Translating:
         return self._database.translated()
 
-    def _writing(self) -> Transaction:
-        return Transaction(self._database, self._upkeep, translating=True)
+    def _writing(self) -> Writing:
+        return Writing(self._database, self._upkeep, translating=True)
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self) -> Transaction:
         """Take the write lock; commit on leaving, roll back on an exception. Nests."""
-        with Transaction(self._database, self._upkeep):
-            yield
+        return Transaction(self._database, self._upkeep)
 
     @property
     def in_transaction(self) -> bool:
@@ -160,10 +171,7 @@ class SqliteStore:
         """Return what a score asks of the nodes that exist, by id."""
         with self._reading() as connection:
             rows = self._seen.signals(connection, ids)
-        return {
-            id: Signals(moment(t_valid), importance, accesses, parent, bool(keyed))
-            for id, t_valid, importance, accesses, parent, keyed in rows
-        }
+        return _signals(rows)
 
     def evidence(self, ids: Sequence[NodeId]) -> dict[NodeId, Evidence]:
         """Return what has happened around the nodes that exist, by id."""
@@ -249,12 +257,13 @@ class SqliteStore:
             clause, values = f"{clause} AND {further}", [*values, *spot]
         if min_importance > INDEXED_ABOVE:
             clause += f" AND n.importance > {INDEXED_ABOVE}"
-        query = (
-            f"SELECT {SELECTED} FROM node n LEFT JOIN access a ON a.nid = n.nid "
-            f"WHERE {clause} AND n.importance >= ? AND coalesce(a.count, 0) >= ? ORDER BY {ORDERS[sort]} LIMIT ?"
-        )
         with self._reading() as connection:
-            return tuple(map(node_of, connection.execute(query, (*values, min_importance, min_accesses, max(0, limit)))))
+            nodes, first = source(connection, where)
+            query = (
+                f"SELECT {SELECTED} FROM {nodes} LEFT JOIN access a ON a.nid = n.nid "
+                f"WHERE {clause} AND n.importance >= ? AND coalesce(a.count, 0) >= ? ORDER BY {ORDERS[sort]} LIMIT ?"
+            )
+            return tuple(map(node_of, connection.execute(query, (*first, *values, min_importance, min_accesses, max(0, limit)))))
 
     # --- search ---
 
@@ -289,7 +298,7 @@ class SqliteStore:
             self._append(connection, events)
 
     def _append(self, connection: sqlite3.Connection, events: Sequence[Event]) -> None:
-        rows = [(e.node, str(e.kind), micros(e.at), compact_json(dict(e.detail)) if e.detail else "{}") for e in events]
+        rows = [(e.node, str(e.kind), micros(e.at), flat_json(e.detail) or compact_json(dict(e.detail))) for e in events]
         connection.executemany("INSERT INTO event (node, kind, at, detail) VALUES (?, ?, ?, ?)", rows)
 
     def events(self, node: NodeId) -> tuple[Event, ...]:
@@ -300,20 +309,10 @@ class SqliteStore:
 
     def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
         """Count one access for each node not counted within the interval; return how many were."""
-        now = micros(at)
-        interval = round(min_interval_seconds * 1_000_000)
+        asked = (json.dumps(list(dict.fromkeys(ids))), micros(at), round(min_interval_seconds * 1_000_000))
         with self._database.impatient(), self._writing() as connection:
-            counted = 0
-            for id, number in self._numbers(connection, ids).items():
-                cursor = connection.execute(
-                    "INSERT INTO access VALUES (?, 1, ?) ON CONFLICT (nid) DO UPDATE SET count = count + 1, last_at = excluded.last_at "
-                    "WHERE abs(excluded.last_at - access.last_at) >= ?",  # on either side: a clock may go back
-                    (number, now, interval),
-                )
-                if cursor.rowcount:
-                    counted += 1
-                    connection.execute("INSERT INTO event (node, kind, at, detail) VALUES (?, 'ACCESS', ?, '{}')", (id, now))
-            return counted
+            connection.execute(ACCESS_EVENTS, asked)  # first: once it is counted, no access is due
+            return connection.execute(ACCESS_COUNTS, asked).rowcount
 
     def reject(self, counts: Mapping[str, int]) -> None:
         """Add to how many texts each rule has rejected; `stats` tells the sums as `rejected`."""
@@ -402,7 +401,8 @@ class SqliteStore:
 
     def model(self) -> ModelInfo | None:
         """Return the model whose vectors are searched; None before the first. Asked by every recall: a file that is gone is told here."""
-        self._database.check_place()
+        if not self._database.in_transaction:
+            self._database.check_place()
         with self._reading() as connection:
             return self._seen.told(connection, "model", lambda: _model(connection))
 
@@ -465,12 +465,10 @@ class SqliteStore:
 
     def _active(self, connection: sqlite3.Connection) -> tuple[int, int]:
         """Return the number and the dimension of the active model."""
-        row = connection.execute(
-            "SELECT m.mid, m.dimension FROM meta JOIN model m ON m.mid = meta.value WHERE meta.key = 'model'"
-        ).fetchone()
+        row = connection.execute(ACTIVE_MODEL).fetchone()
         if row is None:
             raise ModelMismatchError("The store has no model yet, so vectors cannot be written to it. Run: clew reembed")
-        return int(row[0]), int(row[1])
+        return int(row[0]), int(row[2])
 
     def _model_number(self, connection: sqlite3.Connection, model: ModelInfo) -> int:
         connection.execute("INSERT OR IGNORE INTO model (name, dimension) VALUES (?, ?)", (model.id, model.dimension))
@@ -548,6 +546,17 @@ class SqliteStore:
         self._database.close()
 
 
+_signal: Callable[[tuple[Any, ...]], Signals] = partial(tuple.__new__, Signals)
+
+
+def _signals(rows: Sequence[tuple[Any, ...]]) -> dict[NodeId, Signals]:
+    """Return rows that begin as SIGNALS selects; made for every candidate of every recall, so column by column and without Python calls."""
+    if not rows:
+        return {}
+    ids, t_valid, importance, accesses, parent, keyed, *_ = zip(*rows, strict=False)  # what is noted has more behind it
+    return dict(zip(ids, map(_signal, zip(moments(t_valid), importance, accesses, parent, map(bool, keyed), strict=True)), strict=True))
+
+
 def _model(connection: sqlite3.Connection) -> ModelInfo | None:
-    row = connection.execute("SELECT m.name, m.dimension FROM meta JOIN model m ON m.mid = meta.value WHERE meta.key = 'model'").fetchone()
-    return ModelInfo(*row) if row else None
+    row = connection.execute(ACTIVE_MODEL).fetchone()
+    return ModelInfo(*row[1:]) if row else None

@@ -12,6 +12,9 @@ from clew.ports import Sort
 from clew.store.sqlite.rows import label_of_metadata, label_of_tag, micros
 from clew.types import Filter, Spot
 
+CARRYING = "SELECT nid FROM label WHERE key = ? AND value = ?"
+FEW = 1000  # nodes of a label that are read and sorted in less time than an order is walked down to find them
+
 
 def labels(where: Filter) -> list[tuple[str, str]]:
     """Return the labels that every node must carry."""
@@ -23,10 +26,22 @@ def carrying(connection: sqlite3.Connection, where: Filter) -> npt.NDArray[np.in
     wanted = labels(where)
     if not wanted:
         return None
-    every = " INTERSECT ".join(["SELECT nid FROM label WHERE key = ? AND value = ?"] * len(wanted))
+    every = " INTERSECT ".join([CARRYING] * len(wanted))
     # As one text: a common label stands on many nodes, and a row for each takes six times as long.
     (found,) = connection.execute(f"SELECT group_concat(nid) FROM ({every})", [part for label in wanted for part in label]).fetchone()
     return np.sort(np.fromstring(found or "", np.int64, sep=","))
+
+
+def source(connection: sqlite3.Connection, where: Filter) -> tuple[str, list[Any]]:
+    """Return where the rows of `node n` come from, and its parameters: by the first label asked for that few nodes carry, or the table.
+
+    SQLite knows not how rare a label is, and would look at every node of the space for the one that was read from a file.
+    """
+    for label in labels(where):
+        (count,) = connection.execute(f"SELECT count(*) FROM ({CARRYING} LIMIT ?)", (*label, FEW + 1)).fetchone()
+        if count <= FEW:
+            return f"({CARRYING}) carried CROSS JOIN node n ON n.nid = carried.nid", [*label]
+    return "node n", []
 
 
 def condition(where: Filter) -> tuple[str, list[Any]]:

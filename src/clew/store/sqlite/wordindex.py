@@ -123,6 +123,19 @@ class WordIndex:
         self._trim([(space, code) for code in codes])
         return View(holdings, dict(self.columns), self.size, size.nodes, size.tokens, self.edits)
 
+    def held(self, codes: Sequence[int], space: int) -> list[int]:
+        """Return how many rows of a space hold each of the words with these codes: the holdings of a `view`, counted."""
+        if space not in self.sizes:
+            return [0] * len(codes)
+        self._gather([code for code in codes if (space, code) not in self.gathered], space)
+        counts = [len(self.gathered[space, code].rows) + self._in_tail(space, code) for code in codes]
+        self._trim([(space, code) for code in codes])
+        return counts
+
+    def _in_tail(self, space: int, code: int) -> int:
+        rows = self.tail.by_term.get(code, {})
+        return len(rows) if len(self.sizes) == 1 else sum(int(self.columns["space"][row]) == space for row in rows)
+
     def _of(self, space: int, held: Holding) -> Holding:
         """Return what a space has of a word's rows: how many they are tells nothing of any other space."""
         if len(self.sizes) == 1 or not len(held.rows):

@@ -73,13 +73,9 @@ class Returned:
         for node, context in hits:
             self.of(node.space).note(node, context, at)
 
-    def publish(self, ids: Sequence[NodeId], at: datetime) -> None:
-        """Let other processes know what was returned."""
-        by_space: dict[str, list[NodeId]] = {}
-        for id, node in self._store.get(ids).items():
-            by_space.setdefault(node.space, []).append(id)
-        for space, those in by_space.items():
-            self.of(space).publish(those, at)
+    def publish(self, space: str, ids: Sequence[NodeId], at: datetime) -> None:
+        """Let other processes know what was returned in a space."""
+        self.of(space).publish(ids, at)
 
 
 class Shelf:
@@ -105,15 +101,16 @@ class Shelf:
         self._waiting.append((node, context, at))
 
     def publish(self, ids: Sequence[NodeId], at: datetime) -> None:
-        """Let other processes know, by a record that takes the place of the oldest; what was told lately is not told again."""
-        fresh = [id for id in ids if id not in self._told or at - self._told[id] > self._window / 2][-MOST_IDS:]
+        """Let other processes know, by records that take the place of the oldest; what was told lately is not told again."""
+        fresh = [id for id in ids if id not in self._told or at - self._told[id] > self._window / 2][-MOST_IDS * MOST_RECORDS :]
         if not fresh:
             return
         self._told = {**dict(list(self._told.items())[-MOST_WAITING:]), **dict.fromkeys(fresh, at)}
-        name = new_id(at)
-        self._read.add(name)  # this process knows them already
+        records = {new_id(at): fresh[first : first + MOST_IDS] for first in range(0, len(fresh), MOST_IDS)}
+        self._read |= records.keys()  # this process knows them already
         with self._store.transaction():
-            self._store.keep(self._kind, name, {"at": iso(at), "ids": fresh})
+            for name, those in records.items():
+                self._store.keep(self._kind, name, {"at": iso(at), "ids": those})
             for old in list(self._store.kept(self._kind))[:-MOST_RECORDS]:
                 self._store.drop(self._kind, old)
 

@@ -34,4 +34,6 @@ def _plain(text: str) -> str:
     """Return a text as it is looked at: small letters, no letter in disguise, single spaces, lines kept."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", visible(text)).replace("’", "'")
+    if "\n" not in text:
+        return " ".join(text.lower().split())
     return "\n".join(" ".join(line.split()) for line in text.lower().split("\n"))

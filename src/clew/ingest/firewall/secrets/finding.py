@@ -17,6 +17,9 @@ MOST_REPEATED = 64  # different values that are looked for again: bounds the wor
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 _RULES = (*SERVICES, *SHAPES)
+_SHORTEST_TOKEN = 15  # characters without white space: what all rules but that of passwords in addresses need to find anything
+_FEWEST_DIGITS = 15  # of a payment card
+_DIGITS = "0123456789"
 _SIGNS = "_-=/:."  # one of them is in most anchors: a text without it need not be searched for these
 
 
@@ -34,6 +37,8 @@ _ANCHORS = _by_sign()
 
 def _tried(text: str) -> Iterator[Rule]:
     """Return the rules that may find something: a hundred literals are looked for in the time that one pattern takes."""
+    if "://" not in text and max(map(len, text.split()), default=0) < _SHORTEST_TOKEN:
+        return iter(())
     found = {place for sign, anchors in _ANCHORS.items() if sign in text for anchor, place in anchors if anchor in text}
     return map(_RULES.__getitem__, sorted(found))
 
@@ -47,8 +52,13 @@ def secrets_in(text: str, *, cards: bool = False, known: Mapping[str, str] = NOT
     if len(text) < _SHORTEST:
         return ()
     found = [*private_keys(text), *(each for rule in _tried(text) for each in rule(text)), *assigned(text)]
-    found += CARD(text) if cards else ()
+    found += CARD(text) if cards and _may_hold_card(text) else ()
     return _apart([*found, *repeats(text, {**values(text, found), **known})]) if found or known else ()
+
+
+def _may_hold_card(text: str) -> bool:
+    """Tell whether there are digits enough; of other scripts, whose digits count too, nothing is said."""
+    return not text.isascii() or sum(map(text.count, _DIGITS)) >= _FEWEST_DIGITS
 
 
 def values(text: str, found: Iterable[Secret]) -> dict[str, str]:

@@ -1,0 +1,94 @@
+"""Room that is made in the journal ahead of its end costs nothing that was acknowledged, and only who writes much makes it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from clew.store.sqlite import SqliteStore
+from clew.store.sqlite.database import CHECKPOINT_PAGES, FRAME_BYTES
+from clew.store.sqlite.journal import LEAST_BYTES, Journal
+from clew.testing import MODEL, added, node
+
+MANY = 120  # writes of one node: far more than the journal may hold without room
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "store.clew"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[SqliteStore]:
+    with closing(SqliteStore.open(path)) as opened:
+        opened.activate(MODEL)
+        yield opened
+
+
+def _journal(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _write(store: SqliteStore, path: Path, count: int, first: int = 0) -> list[int]:
+    """Write nodes one by one; return how long the journal was after each."""
+    sizes = []
+    for number in range(first, first + count):
+        added(store, [node(f"n{number:04d}", f"note {number} about the harbour")])
+        sizes.append(_journal(path).stat().st_size)
+    return sizes
+
+
+def test_most_commits_leave_the_journal_as_long_as_it_was(store: SqliteStore, path: Path) -> None:
+    sizes = _write(store, path, MANY)
+    grown = [after for before, after in pairwise(sizes) if after > max(before, LEAST_BYTES)]
+    assert 0 < len(grown) <= 8 and sizes[-1] <= CHECKPOINT_PAGES * FRAME_BYTES
+
+
+def test_who_writes_a_memory_or_two_makes_no_room(store: SqliteStore, path: Path) -> None:
+    sizes = _write(store, path, 3)
+    assert sizes[-1] < LEAST_BYTES and (sizes[-1] - 32) % FRAME_BYTES == 0  # nothing but frames behind the head
+
+
+def test_after_a_crash_the_room_is_nothing_and_all_that_was_acknowledged_is_there(store: SqliteStore, path: Path, tmp_path: Path) -> None:
+    _write(store, path, MANY)
+    left = tmp_path / "left"
+    left.mkdir()
+    for file in (path, _journal(path)):  # what a process that was killed leaves: its memory, the index of the journal, is gone
+        shutil.copy(file, left)
+    with closing(SqliteStore.open(left / path.name)) as again:
+        assert [each.id for each in again.nodes()] == [f"n{number:04d}" for number in range(MANY)]
+        assert not again.verify()
+        added(again, [node("one more")])
+        assert "one more" in again.get(["one more"])
+
+
+def test_two_handles_write_into_one_journal_with_room(store: SqliteStore, path: Path) -> None:
+    with closing(SqliteStore.open(path)) as other:
+        for first in range(0, MANY, 4):
+            _write(store, path, 2, first)
+            _write(other, path, 2, first + 2)
+        assert len(list(store.nodes())) == len(list(other.nodes())) == MANY
+    assert not store.verify()
+
+
+def test_where_no_commit_waits_for_the_disk_no_room_is_made(path: Path) -> None:
+    with closing(SqliteStore.open(path, synchronous="NORMAL")) as store:
+        store.activate(MODEL)
+        assert all((size - 32) % FRAME_BYTES == 0 for size in _write(store, path, MANY))
+
+
+def test_a_closed_store_leaves_no_journal(path: Path) -> None:
+    with closing(SqliteStore.open(path)) as store:
+        store.activate(MODEL)
+        _write(store, path, MANY)
+    assert not _journal(path).exists()
+
+
+def test_a_journal_that_cannot_be_lengthened_is_left_to_sqlite(tmp_path: Path) -> None:
+    Journal(tmp_path / "missing", most_bytes=LEAST_BYTES).make_room()
+    assert not list(tmp_path.iterdir())
