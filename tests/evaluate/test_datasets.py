@@ -20,8 +20,10 @@ from clew.errors import InputError
 from clew.evaluate.chunkers import CHUNK, Fixed, cut
 from clew.evaluate.data import Dataset, Query
 from clew.evaluate.datasets import card, catalogue, load, presence
+from clew.evaluate.datasets.pairs import paired
 
 FIXTURES = Path(__file__).parent / "fixtures"
+TIMES = ("When did Ada adopt a parrot?", "What did Ada adopt?", "How often?", "When was Bo hired?")
 Planted = Callable[[str], Path]
 
 
@@ -76,6 +78,18 @@ def test_locomo_audit_leaves_out_the_questions_listed() -> None:
     plain, audited = (load("locomo", FIXTURES / "locomo", audit=audit) for audit in (False, True))
     assert {query.id for query in plain.queries} - {query.id for query in audited.queries} == {"conv-4/q2"}
     assert plain.data_hash != audited.data_hash  # the audit file was read too
+
+
+def test_locomo_pairs_ask_about_two_events_and_want_what_tells_of_either() -> None:
+    """Each question about a time is paired with one further on in its conversation; the five ways to ask take turns."""
+    at = [Query(id=f"a/q{n}", text=text, space="a", relevant={"turn": {f"a/D{n}:1": 1}}) for n, text in enumerate(TIMES)]
+    lonely = Query(id="b/q0", text="When did Cy sail?", space="b", relevant={"turn": {"b/D1:1": 1}})
+    first, *_, last = pairs = paired([*at, lonely])
+    assert (first.id, first.space, first.category) == ("a/q0+q3", "a", "time between")
+    assert first.text == "How many days passed between the day Ada adopt a parrot and the day Bo was hired?"
+    assert first.relevant == {"turn": {"a/D0:1": 1, "a/D3:1": 1}}
+    assert last.text == "Which happened first, Bo was hired or Ada adopt a parrot?"
+    assert len(pairs) == 2, "no other question asks when, and a conversation with one event has no pair"
 
 
 @pytest.mark.parametrize("folder", ["longmemeval", "longmemeval_list"])

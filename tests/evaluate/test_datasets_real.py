@@ -37,6 +37,7 @@ def test_locomo_parts_add_up_and_the_audit_drops_156() -> None:
     assert len(dev.queries) + len(test.queries) == 1986
     assert not {query.space for query in dev.queries} & {query.space for query in test.queries}
     assert len(real("locomo", audit=True).queries) == 1986 - 156
+    assert [len(real("locomo", part, pairs=True).queries) for part in ("dev", "test")] == [114, 140]
 
 
 def test_longmemeval_has_940_sessions_and_500_questions_of_which_30_abstain() -> None:

@@ -16,6 +16,7 @@ from clew.recall.gate import Gate
 from clew.recall.lift import Lift
 from clew.recall.narrow import Narrow
 from clew.recall.pack import Pack
+from clew.recall.parts import Parts
 from clew.recall.period import Period
 from clew.recall.recipes import NAMES, Recipe
 from clew.recall.relevant import Relevant
@@ -27,7 +28,7 @@ from clew.recall.state import Question, Recall
 from clew.settings import Weights
 from clew.testing import FixedClock, where
 
-BALANCED = [Analyse, Events, Candidates, Fuse, Lift, Spread, Period, Score, Relevant, Reply, Several, Chronology, Pack]
+BALANCED = [Analyse, Events, Candidates, Fuse, Lift, Parts, Spread, Period, Score, Relevant, Reply, Several, Chronology, Pack]
 
 
 @pytest.fixture
@@ -113,20 +114,7 @@ def test_the_gate_and_the_expansion_can_be_set_for_all_recipes() -> None:
 def test_a_stage_can_be_left_out_for_an_ablation(memory: clew.Clew) -> None:
     memory.remember("The coffee machine is broken", importance=1.0)
     bare = memory.recipe("balanced").without(Score)
-    assert [type(stage) for stage in bare.stages] == [
-        Analyse,
-        Events,
-        Candidates,
-        Fuse,
-        Lift,
-        Spread,
-        Period,
-        Relevant,
-        Reply,
-        Several,
-        Chronology,
-        Pack,
-    ]
+    assert [type(stage) for stage in bare.stages] == [stage for stage in BALANCED if stage is not Score]
     question = Question(
         text="coffee machine", k=3, where=where(), weights=Weights(0, 0, 1, 0), recipe="balanced", preset="custom", budget_tokens=0
     )
@@ -140,11 +128,9 @@ def test_every_stage_leaves_its_step_with_the_time_it_took(memory: clew.Clew) ->
     ticks = iter(range(100))
     question = Question(text="coffee", k=3, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
     answer = memory.recipe("balanced").run(Recall(question=question), timer=lambda: float(next(ticks)))
-    assert [(step.stage, step.milliseconds) for step in answer.steps] == [
-        (name, 1000.0) for name in "analyse events candidates fuse lift spread period score relevant reply several chronology pack".split()
-    ]
+    assert [(step.stage, step.milliseconds) for step in answer.steps] == [(stage.__name__.lower(), 1000.0) for stage in BALANCED]
     assert answer.steps[2].channels == {"dense": 1, "sparse": 1}
-    assert answer.stats["milliseconds"] == 13000.0
+    assert answer.stats["milliseconds"] == 14000.0
 
 
 def test_the_settings_reach_the_stages() -> None:
@@ -155,6 +141,7 @@ def test_the_settings_reach_the_stages() -> None:
         "section_weight": 0.4,
         "section_weight_long": 0.3,
         "section_dense_weight": 0.6,
+        "parts_weight": 0.7,
         "several_weight": 0.2,
         "speaker_weight": 0.3,
         "reply_weight": 0.5,
@@ -162,11 +149,12 @@ def test_the_settings_reach_the_stages() -> None:
         "sparse_full": 2.0,
     }
     with clew.open(":memory:", model={"embedder": "none"}, recall=options, score={"access_divisor": 9.0}) as memory:
-        _, _, found, fuse, lift, _, _, score, _, reply, several, chronology, _ = memory.recipe("balanced").stages
+        _, _, found, fuse, lift, parts, _, _, score, _, reply, several, chronology, _ = memory.recipe("balanced").stages
         assert isinstance(found, Candidates)
         assert (found.limit, found.dense_floor) == (7, 0.1)
         assert fuse == Fuse(context_share=0.25, method="rrf", dense_weight=0.25, sparse_weight=0.5, rrf_k=10, sparse_full=2.0)
         assert lift == Lift(weight=0.4, weight_long=0.3, dense_weight=0.6, limit=7, store=memory.store)
+        assert parts == Parts(weight=0.7, stages=(found, fuse, lift))
         assert reply == Reply(weight=0.5, asking_weight=0.6, store=memory.store)
         assert several == Several(weight=0.2, speaker_weight=0.3, store=memory.store)
         assert chronology == Chronology(order=False, share=0.7, period_weight=0.3, store=memory.store)

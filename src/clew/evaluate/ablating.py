@@ -23,6 +23,7 @@ from clew.evaluate.statistics import compare, holm, require_change
 from clew.evaluate.systems import RELEVANCE_ONLY, System
 from clew.evaluate.tables import Terms, result_of, scores_of
 from clew.ports import Progress
+from clew.recall.clauses import clauses
 from clew.settings import Settings, as_dict
 from clew.settings import load as load_settings
 
@@ -85,6 +86,8 @@ def _links(settings: Settings) -> Iterator[Variant]:
         yield Variant(name="no-sparse-full", settings={"recall.sparse_full": 0.0}, needs="vectors")
     if settings.recall.section_weight or settings.recall.section_weight_long:
         yield Variant(name="no-sections", settings={"recall.section_weight": 0.0, "recall.section_weight_long": 0.0}, needs="sections")
+    if settings.recall.parts_weight:
+        yield Variant(name="no-parts", settings={"recall.parts_weight": 0.0}, needs="parts")
     if settings.recall.several_weight:
         yield Variant(name="no-several", settings={"recall.several_weight": 0.0}, needs="sections")
     if settings.recall.speaker_weight:
@@ -182,9 +185,19 @@ def _chosen(plan: Plan, variants: Sequence[Variant], *, usual: bool) -> list[Var
 def _fitting(variants: Sequence[Variant], ready: Prepared) -> tuple[list[Variant], tuple[str, ...]]:
     """Return the variants that a set can show, and a note on each that it cannot."""
     dataset = ready.index.dataset
-    sections = any(passage.section for passage in dataset.passages)
-    has = {"": True, "vectors": ready.index.embedder is not None, "dates": _dated(dataset), "sections": sections}
-    reasons = {"vectors": "there is no model", "dates": "the texts do not differ in date", "sections": "the texts have no neighbours"}
+    has = {
+        "": True,
+        "vectors": ready.index.embedder is not None,
+        "dates": _dated(dataset),
+        "sections": any(passage.section for passage in dataset.passages),
+        "parts": any(clauses(query.text) for query in dataset.queries),
+    }
+    reasons = {
+        "vectors": "there is no model",
+        "dates": "the texts do not differ in date",
+        "sections": "the texts have no neighbours",
+        "parts": "no question sets things side by side",
+    }
     left = [f"Left out, as {reasons[each.needs]}: {each.name}." for each in variants if not has[each.needs]]
     return [each for each in variants if has[each.needs]], tuple(left)
 

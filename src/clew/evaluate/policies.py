@@ -83,8 +83,8 @@ class Searcher:
         more = count + len(self.seen)
         answer = self.memory.recall(text, k=more, recipe=self.recipe, where={"space": space}, as_of=self.asked_at, track=False)
         self.passes += 1
+        self.embedding_calls += answer.embedding_calls
         if answer.vector is not None:
-            self.embedding_calls += 1
             self.vectors[text] = answer.vector
         fresh = [hit for hit in answer.hits if hit.id not in self.seen][:count]
         self.seen.update(dict.fromkeys(hit.id for hit in fresh))

@@ -19,6 +19,7 @@ TEXT_ALONE = {
     "recall.period_weight": 0.0,
     "recall.reply_weight": 0.0,
     "recall.asking_weight": 0.0,
+    "recall.parts_weight": 0.0,
     "recall.several_weight": 0.0,
     "recall.speaker_weight": 0.0,
     "recall.sparse_full": 0.0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clew.recall.period import PERIOD
-from clew.recall.state import CONTEXT, DENSE, NAMED, QUESTION, SECTION, SPARSE, Hit, Hop, Place
+from clew.recall.state import CONTEXT, DENSE, NAMED, PART, QUESTION, SECTION, SPARSE, Hit, Hop, Place
 from clew.words import sentence_list
 
 CHANNELS = {
@@ -14,6 +14,7 @@ CHANNELS = {
     CONTEXT: ("by its meaning amid its neighbours", "cosine"),
     QUESTION: ("by a question that it answers", "cosine"),
     SECTION: ("through its section", "relevance"),
+    PART: ("by a part of the question", "relevance"),
     NAMED: ("by the name in the question", "share"),
     PERIOD: ("by the time asked about", "share"),
 }

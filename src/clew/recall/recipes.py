@@ -30,6 +30,7 @@ from clew.recall.gate import Gate
 from clew.recall.lift import Lift
 from clew.recall.narrow import Narrow
 from clew.recall.pack import Pack
+from clew.recall.parts import Parts
 from clew.recall.period import Period
 from clew.recall.reply import Reply
 from clew.recall.score import Score
@@ -108,7 +109,8 @@ def recipe(
     timed = options.period_weight > 0 and name not in PLAIN
     dated: tuple[Stage, ...] = (Events(store=store),) if timed else ()
     period: tuple[Stage, ...] = (Period(limit=limit, store=store),) if timed else ()
-    beside: tuple[Stage, ...] = () if name in PLAIN else (lift, *_spread(settings, store), *_meta(settings, store), *period)
+    parts = (Parts(weight=options.parts_weight, stages=(candidates, fuse, lift)),) if options.parts_weight else ()
+    beside: tuple[Stage, ...] = () if name in PLAIN else (lift, *parts, *_spread(settings, store), *_meta(settings, store), *period)
     judged = _relevant(settings, store, limit)
     after: tuple[Stage, ...] = (
         ()

@@ -22,6 +22,7 @@ SPARSE = "sparse"
 CONTEXT = "context"
 QUESTION = "question"
 SECTION = "section"
+PART = "part"
 NAMED = "named"
 PATH = "path"
 
@@ -250,6 +251,8 @@ class Recall:
     terms: tuple[str, ...] = ()
     when: When | None = None
     """The times that the question names."""
+    parts: tuple[str, ...] = ()
+    """The things side by side in the question that were searched for one by one."""
     vector: Vectors | None = field(default=None, repr=False)
     channels: Mapping[str, Ranking] = field(default_factory=dict)
     lows: Mapping[str, float] = field(default_factory=dict)
@@ -296,7 +299,7 @@ class Recall:
     @property
     def embedding_calls(self) -> int:
         """How many vectors a model made for it."""
-        return int(self.vector is not None)
+        return (1 + len(self.parts)) * (self.vector is not None)
 
     @property
     def stats(self) -> dict[str, Any]:
@@ -306,6 +309,7 @@ class Recall:
             "preset": self.question.preset,
             "milliseconds": round(sum(step.milliseconds for step in self.steps), 3),
             "candidates": {name: len(ranking) for name, ranking in self.channels.items()},
+            "parts": list(self.parts),
             "returned": len(self.hits),
             "tokens_returned": self.tokens_returned,
             "embedding_calls": self.embedding_calls,

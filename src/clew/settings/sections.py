@@ -219,6 +219,9 @@ class RecallSettings(Section):
         0.3, "The same for a chunk without one, most often a long one: nothing else tells of its surroundings.", within=UNIT
     )
     section_dense_weight: float = setting(0.0, "The weight of vectors in a section's relevance; words get the rest.", within=UNIT)
+    parts_weight: float = setting(
+        0.5, "The share of its best part in a hit's relevance where the question sets things side by side; 0 turns it off.", within=UNIT
+    )
     # The four below on the dev part of LoCoMo: all evidence of multi-hop questions in the first ten 35.1 instead of 30.6 %, the first hit
     # right 52.5 instead of 46.0 % (temporal 63.1 instead of 66.2), recall@10 84.3 instead of 83.3 (adversarial 92.5 instead of 92.8).
     # Without the first the first hit is right 3.6 points less often, without the second 1.7.

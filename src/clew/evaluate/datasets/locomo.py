@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from clew.evaluate.data import Dataset, Passage, Query
 from clew.evaluate.datasets.asked import Asked, counted
 from clew.evaluate.datasets.card import Card
+from clew.evaluate.datasets.pairs import paired
 from clew.evaluate.datasets.record import Record
 
 CARD = Card(
@@ -20,7 +21,10 @@ CARD = Card(
     files=("locomo10.json",),
     levels=("turn", "session"),
     parts={"dev": "conversations 0–3", "test": "conversations 4–9", "all": "all ten conversations"},
-    options={"audit": "leave out the questions that audit_errors.json, beside locomo10.json, lists as wrongly labelled (off)"},
+    options={
+        "audit": "leave out the questions that audit_errors.json, beside locomo10.json, lists as wrongly labelled (off)",
+        "pairs": "ask about two events at once, with questions made of two of the set's own about a time (off)",
+    },
 )
 DEV_CONVERSATIONS = 4
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop", 5: "adversarial"}
@@ -29,7 +33,7 @@ _TURN = re.compile(r"D\d+:\d+")
 _FAULT = re.compile(r"locomo_(\d+)_qa(\d+)")
 
 
-def load(asked: Asked, *, audit: bool = False) -> Dataset:
+def load(asked: Asked, *, audit: bool = False, pairs: bool = False) -> Dataset:
     """Return turns as passages, one space for each conversation; evidence is every turn number in the evidence texts."""
     conversations = list(enumerate(asked.folder.records(asked.folder.one("locomo10.json"))))
     faults = _faults(asked) if audit else frozenset()
@@ -46,7 +50,7 @@ def load(asked: Asked, *, audit: bool = False) -> Dataset:
             if (number, n) not in faults:
                 queries.append(_query(conversation.text("sample_id"), n, question, sessions, unknown))
     notes = counted(len(unknown), "evidence turns that no conversation holds", unknown)
-    return asked.dataset(queries, passages=passages, notes=notes)
+    return asked.dataset(paired(queries) if pairs else queries, passages=passages, notes=notes)
 
 
 def _turns(conversation: Record) -> Iterator[Passage]:
