@@ -113,6 +113,8 @@ class _Subject:
         shutil.rmtree(self._store, ignore_errors=True)
         self._store.parent.mkdir(parents=True, exist_ok=True)
         if not self._phase("ingest"):
+            for guest in self._guests:
+                guest._failures["query"] = f"{self._name} has stored nothing to ask"
             return
         self._cold()
         self._phase("query")

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+import numpy as np
 import pytest
 
 import clew
+from clew.ports import EmbedRole
 from clew.recall.placed import relevance
 from clew.recall.state import PART, Recall
 from clew.testing import FixedClock
+from clew.types import Vectors
 
 KEYS, MOVED = "On the third of March the agent handed me the keys", "My brother drove the van when I moved house"
 NOTES = (KEYS, MOVED, *(f"How many days passed since the day of report {at}, and the day of day {at}?" for at in range(12)))
 TWO = "How many days passed between the day the agent handed me the keys and the day I moved house?"
 ONE = "When did the agent hand me the keys?"
+
+
+class Planted:
+    """The first part and its answer lie together, the whole question 0.2 from them; all else far away."""
+
+    id, dimension, max_tokens = "planted", 3, 512
+
+    def embed(self, texts: Sequence[str], *, role: EmbedRole) -> Vectors:
+        near = {"Schlüssel erhalten": (1.0, 0.0, 0.0), "agent handed me the keys": (1.0, 0.0, 0.0), TWO: (0.2, 0.98, 0.0)}
+        vectors = np.array([near.get(text, (0.0, 0.0, 1.0)) for text in texts], np.float32)
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
+
+    def count(self, text: str) -> int:
+        return len(text.split())
 
 
 @pytest.fixture
@@ -61,6 +78,17 @@ def test_a_similarity_that_is_asked_for_is_one_to_the_whole_question(memory: cle
     assert vector is not None
     assert answer.hits
     assert min(memory.store.cosines(vector, [hit.id for hit in answer.hits]).values()) >= least
+
+
+def test_what_is_too_far_from_the_whole_is_found_when_it_is_near_to_a_part() -> None:
+    """The answer shares no word with the question; only its part's vector is near to it. How many others there are makes no difference."""
+    for others in (0, 150):
+        with clew.open(":memory:", embedder=Planted(), clock=FixedClock()) as memory:
+            answer = memory.remember("Schlüssel erhalten").id
+            memory.remember_many([f"something else {at}" for at in range(others)], near=False)
+            found = memory.recall(TWO, track=False)
+            assert found.hits[0].id == answer
+            assert answer not in {rejection.id for rejection in found.rejected}
 
 
 def test_words_alone_suffice() -> None:

@@ -155,3 +155,13 @@ def test_memory_of_what_was_seen_is_bounded(store: SqliteStore, monkeypatch: pyt
     held = store._seen
     assert 0 < sum(len(note.rows) for note in held._notes) <= 40
     assert len(held._local.look.answers) <= 40 + 2
+
+
+def test_searches_that_find_little_are_not_kept_for_good(store: SqliteStore) -> None:
+    for _ in range(100):
+        store.sparse(["unheard"], where(), limit=5)
+        store.dense(unit("the quick brown fox"), where(space="elsewhere"), limit=5)
+    assert store._seen._notes == ()
+    for _ in range(100):
+        store.sparse(WORDS, where(), limit=1)
+    assert len(store._seen._notes) == seen.NOTES_KEPT

@@ -47,9 +47,10 @@ class Parts:
         hits = {hit.id: hit for hit in recall.hits}
         # Nobody has compared the others with the question that a similarity was asked to.
         beside = {} if recall.question.min_similarity > 0 else {id: Hit(id, 0.0, {}) for id in best if id not in hits}
-        dropped = {rejection.id for rejection in recall.rejected}
-        found = [partly(hit, best.get(id), share=self.weight) for id, hit in (hits | beside).items() if id not in dropped]
-        return replace(recall, hits=LazyHits.of(sorted(found, key=lambda hit: (-hit.score, hit.id))), parts=parts, signals=None)
+        found = [partly(hit, best.get(id), share=self.weight) for id, hit in (hits | beside).items()]
+        rejected = tuple(each for each in recall.rejected if each.id not in beside)  # too far from the whole, and near to a part
+        in_order = LazyHits.of(sorted(found, key=lambda hit: (-hit.score, hit.id)))
+        return replace(recall, hits=in_order, rejected=rejected, parts=parts, signals=None)
 
     def _asked(self, recall: Recall, part: str) -> Mapping[NodeId, float]:
         """Return the relevance of what answers a part, best first."""

@@ -263,12 +263,12 @@ class Database:
 
         In the journal they stand before whatever is committed next: that one's flush takes them along, or a checkpoint's does.
         """
-        with self.translated() as connection:
-            alone = not connection.in_transaction and self._synchronous in FLUSHING
-            connection.execute(f"PRAGMA busy_timeout = {IMPATIENT_MILLISECONDS}")
-            if alone:  # inside a transaction it is somebody's write, and SQLite allows no other
-                connection.execute("PRAGMA synchronous = NORMAL")
+        alone = not self.in_transaction and self._synchronous in FLUSHING  # inside one it is somebody's write, and SQLite allows no other
         try:
+            with self.translated() as connection:
+                connection.execute(f"PRAGMA busy_timeout = {IMPATIENT_MILLISECONDS}")
+                if alone:
+                    connection.execute("PRAGMA synchronous = NORMAL")
             yield
         finally:
             with self.translated() as connection:

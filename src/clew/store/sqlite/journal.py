@@ -38,6 +38,9 @@ class Journal:
         room = min(size, STEP_BYTES, self._most_bytes - size)
         if size < LEAST_BYTES or room <= 0:
             return 0
-        with open(self._path, "r+b", buffering=0) as journal:  # noqa: PTH123 - as above; SQLite holds no lock on this file to lose
-            journal.seek(size)
-            return journal.write(bytes(room))
+        # At the end, wherever that is by now, and only of a file that is there. SQLite holds no lock on it that closing would lose.
+        journal = os.open(self._path, os.O_WRONLY | os.O_APPEND)
+        try:
+            return os.write(journal, bytes(room))
+        finally:
+            os.close(journal)

@@ -26,6 +26,7 @@ from clew.types import Match, NodeId
 NOTED = f"{SIGNALS}, n.nid"
 NUMBER = 6  # where it stands: behind the signals
 KEPT = 2048  # rows of the latest searches: a recall finds some 200; with vectors 2 MB
+NOTES_KEPT = 32  # searches, which may find little: each is looked through for every node that is asked for
 
 ANSWERS_KEPT = 256  # of each thread: a few for every space it asks about
 
@@ -67,9 +68,9 @@ class Seen:
 
     def note(self, connection: sqlite3.Connection, stamp: int, rows: Sequence[Row]) -> None:
         """Take note of nodes: rows of what NOTED selects, and whatever is behind it. What is uncommitted is nobody else's."""
-        if connection.in_transaction:
+        if connection.in_transaction or not rows:
             return
-        notes = (_Note(stamp, dict(zip(map(_ID, rows), rows, strict=True))), *self._notes)
+        notes = (_Note(stamp, dict(zip(map(_ID, rows), rows, strict=True))), *self._notes[: NOTES_KEPT - 1])
         sizes = accumulate(len(note.rows) for note in notes)
         self._notes = tuple(note for note, size in zip(notes, sizes, strict=True) if size <= KEPT)
 
