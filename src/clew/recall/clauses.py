@@ -7,7 +7,8 @@ whole of it lies between both and is near to neither, and most of its words ask 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from itertools import pairwise
 
 from clew.words import folded, query_terms, words
 
@@ -21,12 +22,13 @@ COMPARED = frozenset(
 SPANS = frozenset("second seconds minute minutes hour hours day days week weeks month months year years time".split())
 BOUNDS = frozenset("before after since when until from".split())
 LISTED = frozenset("order sequence total altogether combined".split())
+SUPPOSED = frozenset("would could should might".split())  # what stands side by side has not happened, and nothing tells of it
 ASKING = frozenset(
     "how many much long often which what who whom whose where when did do does was were is are had has have be been it its the a an of"
     " or in for to event events thing things happened happen came come occurred took take taken passed pass elapsed order sequence these"
-    " following them total number amount altogether combined there ago by each".split()
+    " following them total number amount difference altogether combined there ago by each".split()
 ) | (COMPARED | SPANS | LISTED)
-_JOINED = r"[,;:?] (?:(?:and|or) )?| (?:and|or|when|while|before|after|since|until|between|than|versus|vs\.?{}) "
+_JOINED = r"[,;:?] (?:(?:and|or) )?| (?:and|or|when|while|before|after|since|until|between|versus|vs\.?{}) "
 _CUT, _CUT_TIME = (re.compile(_JOINED.format(more), re.IGNORECASE) for more in ("", "|did"))  # "how long before X did I Y"
 
 
@@ -41,7 +43,7 @@ def clauses(text: str) -> tuple[str, ...]:
     ()
     """
     asked = [folded(word) for word in words(text)[: MOST_WORDS + 1]]
-    if len(asked) > MOST_WORDS or not ((measured := _measured(asked)) or _side_by_side(set(asked))):
+    if len(asked) > MOST_WORDS or not ((measured := _measured(asked)) or _side_by_side(asked)):
         return ()
     head, *rest = [_bare(piece) for piece in (_CUT_TIME if measured else _CUT).split(" ".join(text.split()))]
     of_head = [f"{head} {piece}" for piece in rest if query_terms(piece)] if query_terms(head) else []
@@ -55,10 +57,13 @@ def _measured(asked: Sequence[str]) -> bool:
     return how and bool(BOUNDS & set(asked) or {"between", "and"} <= set(asked))
 
 
-def _side_by_side(said: Set[str]) -> bool:
+def _side_by_side(asked: Sequence[str]) -> bool:
     """Tell whether a question compares things or lists them, by its words."""
-    compares = {"or", "than"} & said and COMPARED & said
-    return bool(compares or {"between", "and"} <= said or ("and" in said and LISTED & said))
+    said, after = set(asked), list(pairwise([*asked, ""]))
+    if SUPPOSED & said or ("yes", "or") in after:
+        return False
+    listed = any(word in LISTED and following != "to" for word, following in after)  # "in order to" is not
+    return bool("or" in said and COMPARED & said) or ("and" in said and (listed or {"difference", "between"} <= said))
 
 
 def _bare(piece: str) -> str:
