@@ -32,7 +32,7 @@ from clew.types import Vectors
 
 PROSE = "text"
 FORMATS = {".py": "python", ".js": "javascript", ".ts": "typescript", ".go": "go", ".rs": "rust", ".java": "java"}
-FORMATS |= {".h": "c", ".hpp": "cpp", ".cc": "cpp", ".cpp": "cpp", ".html": "html", ".md": "markdown"}
+FORMATS |= {".c": "c", ".h": "c", ".hpp": "cpp", ".cc": "cpp", ".cpp": "cpp", ".html": "html", ".md": "markdown"}
 PROSE_NAMES = ("METADATA", "LICENSE", "NOTICE", "COPYING", "README")
 LARGEST = 1_000_000  # letters; code that is larger is not parsed
 SEMANTIC_LETTERS = 40_000

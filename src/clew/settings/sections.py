@@ -219,6 +219,8 @@ class RecallSettings(Section):
         0.3, "The same for a chunk without one, most often a long one: nothing else tells of its surroundings.", within=UNIT
     )
     section_dense_weight: float = setting(0.0, "The weight of vectors in a section's relevance; words get the rest.", within=UNIT)
+    # On questions about two events, made of LoCoMo's (`--option pairs=on`): all that tells of both in the first ten for 75.4 % of the dev
+    # part instead of 62.3, of the test part 58.6 instead of 48.6 (both p ≤ 0.001). 0.25 and 0.75: 71.9 and 76.3. Other dev parts: unmoved.
     parts_weight: float = setting(
         0.5, "The share of its best part in a hit's relevance where the question sets things side by side; 0 turns it off.", within=UNIT
     )
