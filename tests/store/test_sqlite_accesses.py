@@ -10,6 +10,7 @@ import pytest
 
 from clew.store.sqlite import SqliteStore
 from clew.testing import NOW, node
+from tests.store.tracing import statements
 
 IDS = [f"n{n:02}" for n in range(50)]
 
@@ -19,16 +20,6 @@ def store(path: Path) -> Iterator[SqliteStore]:
     with closing(SqliteStore.open(path, synchronous="FULL")) as opened:
         opened.insert([node(id) for id in IDS])
         yield opened
-
-
-def statements(store: SqliteStore, run: Callable[[], object]) -> list[str]:
-    """Return what SQLite is asked meanwhile, by this thread."""
-    asked: list[str] = []
-    connection = store._database.connection
-    connection.set_trace_callback(asked.append)
-    run()
-    connection.set_trace_callback(None)
-    return asked
 
 
 def counted(store: SqliteStore, *ids: str) -> Callable[[], object]:

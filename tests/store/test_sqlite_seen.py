@@ -13,6 +13,7 @@ import pytest
 
 from clew.store.sqlite import SqliteStore, seen
 from clew.testing import MODEL, NOW, added, node, unit, where
+from tests.store.tracing import statements
 
 WORDS = ["fox"]
 IDS = ["a", "b"]
@@ -41,22 +42,17 @@ def in_thread(run: Callable[[], object]) -> None:
     thread.join()
 
 
-def statements(store: SqliteStore, run: Callable[[], object]) -> list[str]:
+def reads(store: SqliteStore, run: Callable[[], object]) -> list[str]:
     """Return the statements that read nodes."""
-    asked: list[str] = []
-    connection = store._database.connection
-    connection.set_trace_callback(asked.append)
-    run()
-    connection.set_trace_callback(None)
-    return [each for each in asked if " node n" in each]
+    return [each for each in statements(store, run) if " node n" in each]
 
 
 def test_signals_of_what_was_just_found_are_not_read_again(store: SqliteStore) -> None:
     store.signals(IDS)  # from here on the connection knows whether anything has changed
     searched(store)
-    assert statements(store, lambda: store.signals(IDS)) == []
+    assert reads(store, lambda: store.signals(IDS)) == []
     in_thread(lambda: searched(store))
-    assert statements(store, lambda: store.signals(IDS)) == []
+    assert reads(store, lambda: store.signals(IDS)) == []
 
 
 @pytest.mark.parametrize("writer", ["same thread", "other thread", "other store"])

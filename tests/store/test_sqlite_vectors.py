@@ -22,6 +22,7 @@ from clew.store.sqlite import SqliteStore, dense, index, mapping, scan, verify
 from clew.store.vectors import exact_cosines
 from clew.testing import MODEL, added, embedding, later, node, unit, where
 from clew.types import Embedding, Filter, Role, Vectors
+from tests.store.tracing import statements
 
 COUNT, DIMENSION = 5_000, 64
 BIG = ModelInfo("clustered", DIMENSION)
@@ -515,11 +516,8 @@ def test_the_important_are_listed_alike_with_and_without_their_index(path: Path)
 
 def test_the_list_of_the_important_does_not_look_at_every_node(path: Path) -> None:
     with closing(SqliteStore.open(path, synchronous="OFF")) as store:
-        plans: list[str] = []
-        store._database.connection.set_trace_callback(plans.append)
-        store.listing(where(), sort=Sort.IMPORTANT, limit=5, min_importance=0.7)
-        store._database.connection.set_trace_callback(None)
-        (asked,) = [query for query in plans if "ORDER BY n.importance" in query]
+        asking = statements(store, lambda: store.listing(where(), sort=Sort.IMPORTANT, limit=5, min_importance=0.7))
+        (asked,) = [query for query in asking if "ORDER BY n.importance" in query]
         assert any("node_by_importance" in row[3] for row in table(store, f"EXPLAIN QUERY PLAN {asked}"))
 
 

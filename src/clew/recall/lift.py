@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from clew.ports import Store
 from clew.recall.fetch import covered
-from clew.recall.placed import relevance
+from clew.recall.placed import sharing
 from clew.recall.sections import sections
 from clew.recall.state import DENSE, SECTION, SPARSE, Hit, Place, Recall
 from clew.types import NodeId, Signals
@@ -27,10 +27,7 @@ def lifted(hit: Hit, section: Place) -> Hit:
     >>> round(raised.score, 3), raised.channels["dense"].weight
     (0.6, 0.4)
     """
-    left = 1.0 - section.weight
-    channels = {name: place._replace(weight=place.weight * left) for name, place in hit.channels.items()}
-    channels[SECTION] = section
-    return hit._replace(channels=channels, score=relevance(channels))
+    return sharing(hit, {SECTION: section}, share=section.weight)
 
 
 @dataclass(frozen=True, slots=True)

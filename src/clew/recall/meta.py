@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from clew.graph.phrases import phrases, spotted
 from clew.ports import Store
-from clew.recall.placed import relevance
+from clew.recall.placed import sharing
 from clew.recall.state import Hit, Place, Recall
 from clew.types import Node
 from clew.words import terms
@@ -74,9 +74,8 @@ def blended(hit: Hit, parts: Mapping[str, float], *, weight: float) -> Hit:
     >>> round(mixed.score, 9) == round(0.2 * meta(0.5, 1.0, 0.0) + 0.8 * 0.6, 9)
     True
     """
-    channels = {name: place._replace(weight=place.weight * (1.0 - weight)) for name, place in hit.channels.items()}
-    channels |= {name: Place(None, parts[name], parts[name], weight * share) for name, share in SHARES.items()}
-    return hit._replace(channels=channels, score=relevance(channels))
+    places = {name: Place(None, parts[name], parts[name], weight * share) for name, share in SHARES.items()}
+    return sharing(hit, places, share=weight)
 
 
 @dataclass(frozen=True, slots=True)

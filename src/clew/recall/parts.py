@@ -11,23 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from clew.recall.clauses import clauses
-from clew.recall.placed import relevance
+from clew.recall.placed import sharing
 from clew.recall.state import PART, Hit, LazyHits, Place, Recall, Stage
 from clew.types import NodeId
 from clew.words import query_terms
-
-
-def partly(hit: Hit, part: Place | None, *, share: float) -> Hit:
-    """Return a hit with its part's place among its channels, the others' shares reduced by as much.
-
-    >>> hit = Hit("a", 0.5, {"dense": Place(1, 0.7, 1.0, 0.5)})
-    >>> round(partly(hit, Place(1, 0.9, 0.9, 0.4), share=0.4).score, 3), round(partly(hit, None, share=0.4).score, 3)
-    (0.66, 0.3)
-    """
-    channels = {name: place._replace(weight=place.weight * (1.0 - share)) for name, place in hit.channels.items()}
-    if part is not None:
-        channels[PART] = part
-    return hit._replace(channels=channels, score=relevance(channels))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +34,7 @@ class Parts:
         hits = {hit.id: hit for hit in recall.hits}
         # Nobody has compared the others with the question that a similarity was asked to.
         beside = {} if recall.question.min_similarity > 0 else {id: Hit(id, 0.0, {}) for id in best if id not in hits}
-        found = [partly(hit, best.get(id), share=self.weight) for id, hit in (hits | beside).items()]
+        found = [sharing(hit, {PART: best[id]} if id in best else {}, share=self.weight) for id, hit in (hits | beside).items()]
         rejected = tuple(each for each in recall.rejected if each.id not in beside)  # too far from the whole, and near to a part
         in_order = LazyHits.of(sorted(found, key=lambda hit: (-hit.score, hit.id)))
         return replace(recall, hits=in_order, rejected=rejected, parts=parts, signals=None)

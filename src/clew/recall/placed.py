@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import NamedTuple
 
-from clew.recall.state import Place
+from clew.recall.state import Hit, Place
 from clew.types import NodeId, Ranking
 
 
@@ -72,3 +72,15 @@ def relevance(places: Mapping[str, Place]) -> float:
     for name in sorted(places):
         summed += places[name].contribution
     return summed
+
+
+def sharing(hit: Hit, places: Mapping[str, Place], *, share: float) -> Hit:
+    """Return a hit with further places among its channels, and the shares of the others reduced by what the further ones have at most.
+
+    >>> hit = Hit("a", 0.5, {"dense": Place(1, 0.7, 1.0, 0.5)})
+    >>> round(sharing(hit, {"part": Place(1, 0.9, 0.9, 0.4)}, share=0.4).score, 3), round(sharing(hit, {}, share=0.4).score, 3)
+    (0.66, 0.3)
+    """
+    left = 1.0 - share
+    channels = {name: place._replace(weight=place.weight * left) for name, place in hit.channels.items()} | dict(places)
+    return hit._replace(channels=channels, score=relevance(channels))
