@@ -5,8 +5,8 @@
 The texts are what is installed here: descriptions and licences of packages as prose, their sources as code, and behind them
 what a folder holds, for the languages that packages hardly ship. Each chunker cuts them in rounds; `first` is the first
 round, in which no word is remembered yet, `best` the best of all. For code the parser alone is timed beside it, by turns,
-which no chunker by syntax can beat. The semantic chunker embeds: what matters is how much longer it takes than its
-embedding, for the same units, does.
+which no chunker by syntax can beat; `languages` is all code together, its bytes by its seconds. The semantic chunker embeds:
+what matters is how much longer it takes than its embedding, for the same units, does.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import distributions
 from itertools import chain
+from math import fsum
 from pathlib import Path
 
 from benchmarks.machine import facts
@@ -31,12 +32,25 @@ from clew.ports import EmbedRole
 from clew.types import Vectors
 
 PROSE = "text"
+LANGUAGES = "languages"
 FORMATS = {".py": "python", ".js": "javascript", ".ts": "typescript", ".go": "go", ".rs": "rust", ".java": "java"}
 FORMATS |= {".c": "c", ".h": "c", ".hpp": "cpp", ".cc": "cpp", ".cpp": "cpp", ".html": "html", ".md": "markdown"}
 PROSE_NAMES = ("METADATA", "LICENSE", "NOTICE", "COPYING", "README")
 LARGEST = 1_000_000  # letters; code that is larger is not parsed
 SEMANTIC_LETTERS = 40_000
 ROUNDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """The seconds that one chunker took for one format: in the first round, in the best, and the parser alone."""
+
+    chunker: str
+    format: str
+    megabytes: float
+    first: float
+    best: float
+    parse: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +69,8 @@ def main() -> int:
     """Measure, print the table, and write JSON where asked to."""
     options = _parser().parse_args()
     texts = gather(round(options.megabytes * 1e6), options.sources)
-    speeds = [_speed(chunker, format, texts[format]) for format, chunker in _pairs(texts)]
+    spent = [_spent(chunker, format, texts[format]) for format, chunker in _pairs(texts)]
+    speeds = [speed(each) for each in (*spent, *together(spent))]
     semantic = _semantic(texts[PROSE], options.model)
     print(table(speeds, semantic))
     if options.out:
@@ -94,7 +109,7 @@ def _pairs(texts: dict[str, list[str]]) -> Iterator[tuple[str, Chunker]]:
         yield format, others.get(format, Code())
 
 
-def _speed(chunker: Chunker, format: str, texts: Sequence[str]) -> Speed:
+def _spent(chunker: Chunker, format: str, texts: Sequence[str]) -> Spent:
     megabytes = sum(len(text.encode()) for text in texts) / 1e6
     chunker.chunk(texts[-1], format=format)  # what is loaded on first use is no part of it
     parse, sources = (parser_of(format).parse, [text.encode() for text in texts]) if chunker.name == "code" else (len, [])
@@ -102,8 +117,30 @@ def _speed(chunker: Chunker, format: str, texts: Sequence[str]) -> Speed:
     for _ in range(ROUNDS):  # by turns: a busy moment of the machine befalls both
         cut.append(_seconds(lambda: [len(chunker.chunk(text, format=format)) for text in texts]))
         parsed.append(_seconds(lambda: [parse(source) is None for source in sources]))
-    parse_mb_s = round(megabytes / min(parsed), 1) if sources else None
-    return Speed(chunker.name, format, round(megabytes, 2), round(megabytes / cut[0], 1), round(megabytes / min(cut), 1), parse_mb_s)
+    return Spent(chunker.name, format, megabytes, cut[0], min(cut), min(parsed) if sources else None)
+
+
+def together(spent: Sequence[Spent]) -> list[Spent]:
+    """Return what all languages took together, if any was cut: a tree of sources holds several.
+
+    >>> together([Spent("code", "c", 2.0, 0.5, 0.5, 0.25), Spent("code", "go", 1.0, 0.5, 0.25, 0.125), Spent("fixed", "text", 9, 1, 1)])
+    [Spent(chunker='code', format='languages', megabytes=3.0, first=1.0, best=0.75, parse=0.375)]
+    """
+    code = [each for each in spent if each.parse is not None]
+    sums = [fsum(each) for each in zip(*[(each.megabytes, each.first, each.best, each.parse or 0.0) for each in code], strict=True)]
+    return [Spent(code[0].chunker, LANGUAGES, *sums)] if code else []
+
+
+def speed(spent: Spent) -> Speed:
+    """Return megabytes a second instead of seconds.
+
+    >>> speed(Spent("code", "c", 2.0, 0.5, 0.4, 0.25))
+    Speed(chunker='code', format='c', megabytes=2.0, first_mb_s=4.0, best_mb_s=5.0, parse_mb_s=8.0)
+    """
+    megabytes = spent.megabytes
+    first, best = round(megabytes / spent.first, 1), round(megabytes / spent.best, 1)
+    parse = None if spent.parse is None else round(megabytes / spent.parse, 1)
+    return Speed(spent.chunker, spent.format, round(megabytes, 2), first, best, parse)
 
 
 def _seconds(run: Callable[[], object]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 import time
 from collections.abc import Callable
@@ -245,6 +246,33 @@ def test_a_class_whose_body_opens_on_its_first_line_is_cut_between_its_methods()
     chunks = Code().chunk(source, format="java", options=sizes(45, least=5))
     assert [chunk.path for chunk in chunks][-1] == ("Sample", "second")
     assert {chunk.boundary for chunk in chunks} == {Boundary.STRUCTURAL}
+
+
+@pytest.mark.parametrize("format", sorted(GRAMMARS))
+def test_letters_of_several_bytes_move_no_cut(format: str) -> None:
+    mark = "#" if format == "python" else "//"
+    sample = (FIXTURES / f"sample.{format}").read_text(encoding="utf-8")
+    foreign, plain = (f"\n\n{mark} {said}\n".join(sample.split("\n\n")) for said in ("é→数👩\ud800 x", "abcde x"))
+    by_letters = Code(lambda text: -(-len(text) // 4))  # counts both alike
+    cut = [by_letters.chunk(text, format=format, options=sizes(30, least=5)) for text in (foreign, plain)]
+    assert len(cut[0]) > 1
+    assert [(each.start, each.end, each.path) for each in cut[0]] == [(each.start, each.end, each.path) for each in cut[1]]
+
+
+@given(shape=st.lists(st.lists(st.integers(1, 6), max_size=4), min_size=1, max_size=6), most=st.integers(30, 120))
+def test_the_path_of_a_chunk_is_what_all_of_its_lines_stand_in(shape: list[list[int]], most: int) -> None:
+    source = "\n".join(_unit(at, methods) for at, methods in enumerate(shape)) + "\nlast = 1\n" * 20
+    opened = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    for chunk in Code().chunk(source, format="python", options=sizes(most, least=5)):
+        first, last = source.count("\n", 0, chunk.start) + 1, source.count("\n", 0, chunk.end) + 1
+        around = [node for node in opened if node.lineno <= first and last <= (node.end_lineno or 0)]
+        assert chunk.path == tuple(node.name for node in sorted(around, key=lambda node: node.lineno))
+
+
+def _unit(at: int, methods: list[int]) -> str:
+    """Return a class with methods of so many lines, or a function where it has none."""
+    body = [f"    def m{at}_{place}(self):\n" + "        self.call(1)\n" * lines for place, lines in enumerate(methods)]
+    return f"class C{at}:\n    x = 1\n" + "\n".join(body) if body else f"def f{at}():\n    return 1\n"
 
 
 @pytest.mark.parametrize(("format", "text"), [("cobol", "x = 1\n\ny = 2"), ("python", "This is, of course, no program (at all\n" * 30)])

@@ -46,6 +46,10 @@ class Recursive:
         whole = as_one(text, count=self.count, options=options)
         if whole is not None:
             return whole
-        row = Row(text, count=self.count, options=options)
-        row.add_paragraphs(0, len(text))
-        return chunks_of(row, pack(row))
+        return cut(Row(text, count=self.count, options=options))
+
+
+def cut(row: Row) -> tuple[Chunk, ...]:
+    """Return the pieces of an empty row's text."""
+    row.add_paragraphs(0, len(row.text))
+    return chunks_of(row, pack(row))

@@ -1,4 +1,4 @@
-"""At which lines do the children of a node begin? Only there is a program cut."""
+"""Where do the lines begin that begin with a child of a node? Only there is a program cut."""
 
 from __future__ import annotations
 
@@ -9,36 +9,35 @@ from clew.ingest.chunkers.languages import Kinds
 DEEPEST = 64  # nodes; what is nested deeper is cut by its lines
 
 
-def starts_in(node: Any, source: bytes, last: int, *, kinds: Kinds, is_root: bool) -> tuple[list[int], list[Any]]:
-    """Return the lines before `last` at which a child begins, and the children; a comment goes with what it stands above.
+def starts_in(node: Any, source: bytes, end: int, *, kinds: Kinds, is_root: bool) -> tuple[list[int], list[Any]]:
+    """Return where the lines before `end` begin at which a child begins, and the children; a comment goes with what it stands above.
 
-    Lines are counted in the bytes between two nodes: asking each node for its place costs ten times as much.
+    The lines are found in the bytes between two nodes: asking each node for its line costs ten times as much.
     """
     comments, signs, _ = kinds
-    lines: list[int] = []
+    places: list[int] = []
     nodes: list[Any] = []
     above = None
-    free, line = (0, 0) if is_root else (node.start_byte, node.start_point.row)
-    counted, taken = free, not is_root  # up to where lines are counted; something stands before it on the line
+    free = 0 if is_root else node.start_byte
+    taken = not is_root  # something stands before it on the line
     for child in node.children if is_root else _below(node, _line_end(source, free)):
         kind, before, free = child.kind_id, free, child.end_byte
         follows, taken = taken, True
         if kind in signs:  # a closing bracket goes with what it closes
             continue
         start = child.start_byte
-        if follows and (start == before or source.find(b"\n", before, start) < 0):
+        place = source.rfind(b"\n", before, start) + 1
+        if follows and not place:
             continue
-        line += source.count(b"\n", counted, start)
-        counted = start
-        if line >= last:
+        if place >= end:
             break
         if kind in comments:
-            above = line if above is None else above
+            above = place if above is None else above
         else:
-            lines.append(line if above is None else above)
+            places.append(place if above is None else above)
             nodes.append(child)
             above = None
-    return lines, nodes
+    return places, nodes
 
 
 def _line_end(source: bytes, at: int) -> int:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
-from itertools import accumulate, pairwise, repeat
+from itertools import pairwise, repeat
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from clew.ingest.chunkers.languages import CONTAINERS, Kinds
-from clew.ingest.chunkers.port import ChunkOptions, TokenCounter
 from clew.ingest.chunkers.row import Level, Row
 from clew.ingest.chunkers.scopes import Scope, definition_of, scope_of
 from clew.ingest.chunkers.starts import DEEPEST, starts_in
 
 CHARACTERS_A_TOKEN = 4  # what is longer is taken apart without being counted
 _UNCOUNTED = 1 << 62  # the size of what is longer
+_FIRST_BYTE = -0x40  # as a signed byte: below it are those that go on with a character
 
 
 class _Place(NamedTuple):
@@ -32,26 +31,27 @@ _Owner: TypeAlias = tuple[tuple[Any, ...], Any]
 
 
 class Walk:
-    """The row of a program, made node by node; pieces begin and end at lines, so that no offset needs conversion."""
+    """The row of a program, made node by node; places are those of bytes, as the parser counts them, until they are in the row."""
 
-    def __init__(self, text: str, source: bytes, root: Any, *, kinds: Kinds, count: TokenCounter, options: ChunkOptions) -> None:
-        self.row = Row(text, count=count, options=options)
-        self._offsets = line_offsets(text, source)
+    def __init__(self, row: Row, source: bytes, root: Any, *, kinds: Kinds) -> None:
+        """Take an empty row, and the tree of its text as bytes."""
+        self.row = row
+        self._offsets = character_offsets(row.text, source)
         self._source = source
         self._kinds = kinds
-        self._countable = options.max_tokens * CHARACTERS_A_TOKEN
+        self._countable = row.options.max_tokens * CHARACTERS_A_TOKEN
         self._owners: list[_Owner] = []
         self._scopes: dict[int, Scope | None] = {}
-        self._enter(root, 0, len(self._offsets) - 1, _Place())
+        self._enter(root, 0, len(source), _Place())
 
     def around(self, owners: Sequence[int]) -> tuple[Scope, ...]:
         """Return the scopes that all of the pieces with these owners stand in."""
         common, node = self._owners[owners[0]]
         if owners[0] != owners[-1]:
-            common = reduce(_shared, [self._owners[owner][0] for owner in owners])
+            common = _shared(common, self._owners[owners[-1]][0])  # what both stand in holds all that is between them
         elif node is not None and (definition := definition_of(node)) is not None:
             common = (*common, definition)  # several pieces never stand in what one of them is
-        return tuple(filter(None, map(self._scope, common)))
+        return tuple(filter(None, map(self._scope, common))) if common else ()
 
     def _scope(self, definition: Any) -> Scope | None:
         """Return the scope that a definition opens; few are asked for, those of small neighbours in one chunk never."""
@@ -60,23 +60,23 @@ class Walk:
         return self._scopes[definition.id]
 
     def _enter(self, node: Any, first: int, last: int, place: _Place) -> None:
-        """Put the lines from `first` up to and without `last` into the row, cut before the children that begin a line."""
+        """Put what stands from `first` to `last` into the row, cut before the lines that begin with a child."""
         level, inside, depth = place
         definition = definition_of(node) if depth else None
         if definition is not None:
             inside = (*inside, definition)
-        lines, nodes = starts_in(node, self._source, last, kinds=self._kinds, is_root=not depth) if depth < DEEPEST else ([], [])
-        if not lines:
+        places, nodes = starts_in(node, self._source, last, kinds=self._kinds, is_root=not depth) if depth < DEEPEST else ([], [])
+        if not places:
             self._lines(first, last, level, inside)
             return
         inner = _Place(_level_inside(definition, level) if depth else Level.BLOCK, inside, depth + 1)
         outer = inner._replace(level=level)
-        if first < lines[0]:
-            self._head(first, lines[0], outer)
+        if first < places[0]:
+            self._head(first, places[0], outer)
         else:
-            self._parts(nodes[:1], [*lines[:2], last][:2], outer)
-            del nodes[0], lines[0]
-        self._parts(nodes, [*lines, last], inner)
+            self._parts(nodes[:1], [*places[:2], last][:2], outer)
+            del nodes[0], places[0]
+        self._parts(nodes, [*places, last], inner)
 
     def _head(self, first: int, last: int, place: _Place) -> None:
         """Put the lines before the children of a node into the row, whole where they fit."""
@@ -90,15 +90,15 @@ class Walk:
         else:
             self._lines(first, last, place.level, place.inside)
 
-    def _parts(self, nodes: Sequence[Any], lines: Sequence[int], place: _Place) -> None:
-        """Put nodes that begin at these lines, up to the last of them, into the row: whole where they fit, as most do."""
+    def _parts(self, nodes: Sequence[Any], begins: Sequence[int], place: _Place) -> None:
+        """Put nodes whose lines begin at these places, up to the last of them, into the row: whole where they fit, as most do."""
         whole, long, largest = self.row.whole, self._countable, self.row.largest(place.level)
-        places = [self._offsets[line] for line in lines]
+        places = list(map(self._offsets.__getitem__, begins))
         sizes = [whole(start, end) if end - start <= long else _UNCOUNTED for start, end in pairwise(places)]
         done = 0
         for at in [at for at, size in enumerate(sizes) if size > largest]:
             self._add(nodes[done:at], places[done : at + 1], sizes[done:at], place)
-            self._large(nodes[at], lines[at], lines[at + 1], place)
+            self._large(nodes[at], begins[at], begins[at + 1], place)
             done = at + 1
         self._add(nodes[done:], places[done:], sizes[done:], place)
 
@@ -135,17 +135,17 @@ def _shared(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
     return one[:shared]
 
 
-def line_offsets(text: str, source: bytes) -> list[int]:
-    r"""Return where each line of a text begins, as the parser counts them, and where the text ends.
+def character_offsets(text: str, source: bytes) -> Sequence[int]:
+    r"""Return how many characters of a text begin before each byte of its source, and how many there are.
 
-    >>> line_offsets("é\nb\n", "é\nb\n".encode())
-    [0, 2, 4, 4]
+    >>> list(character_offsets("é\nb", "é\nb".encode())), character_offsets("ab", b"ab")
+    ([0, 1, 1, 2, 3], range(0, 3))
     """
     if len(source) == len(text):
-        begins: list[int] = (np.flatnonzero(np.frombuffer(source, np.uint8) == ord("\n")) + 1).tolist()
-    else:
-        begins = list(accumulate(map((1).__add__, map(len, text.split("\n")[:-1]))))
-    return [0, *begins, len(text)]
+        return range(len(text) + 1)
+    offsets = np.zeros(len(source) + 1, np.int32)
+    np.cumsum(np.frombuffer(source, np.int8) >= _FIRST_BYTE, out=offsets[1:])
+    return offsets.data
 
 
 def _level_inside(definition: Any | None, level: Level) -> Level:
