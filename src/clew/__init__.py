@@ -30,11 +30,13 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Load a public name from where it lives."""
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'clew' has no attribute {name!r}")
+if not TYPE_CHECKING:  # a type checker knows the names, and no others
+
+    def __getattr__(name: str) -> Any:
+        """Load a public name from where it lives."""
+        if name in _HOMES:
+            return getattr(import_module(_HOMES[name]), name)
+        raise AttributeError(f"module 'clew' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -10,18 +11,20 @@ from hypothesis import strategies as st
 
 from clew import words
 from clew.graph.entities import coded as coding
-from clew.graph.entities import entities, marked, reading
+from clew.graph.entities import entities, extracting, marked, reading
 from clew.graph.entities.lexicon import SKILLS, TOOLS
-from clew.graph.entities.stretch import MAX_REMEMBERED, SMALL, Shape, stretches
+from clew.graph.entities.stretch import MAX_REMEMBERED, SMALL, Shape
 from clew.graph.entities.unspaced import UNSHAPED
+from clew.ingest import idle, substance
 from clew.ingest.firewall.instructions.flags import ASCII_RULES, RULES
+from clew.ingest.firewall.instructions.rule import compiled
 from clew.ingest.firewall.secrets import assigned, finding
 from clew.ingest.firewall.secrets.shapes import CARD
-from clew.ingest.idle import telling_words
-from clew.ingest.quality import parts, stubs
+from clew.ingest.idle import telling_words, tells
+from clew.ingest.quality import parts, piece, stubs
 from clew.ingest.quality import reading as quality
 from clew.ingest.quality.lexicon import FUNCTION_WORDS
-from clew.ingest.quality.piece import _piece, pieces
+from clew.ingest.quality.piece import _piece
 
 # Pieces that the rules look for, with letters that lower case or a pattern without case treat in their own way.
 SIGNS = (
@@ -57,6 +60,19 @@ def test_a_text_without_the_signs_of_a_stub_is_none(text: str) -> None:
     assert stubs._is_marked(read) or (stubs._LINKS.search(text) is None and "et al." not in text)
 
 
+PLAIN = st.lists(
+    st.sampled_from(["see", "page", "omitted", "image", "2019", "Home", "dog", "barks", "above", ".", ",", "!", "'s", "\n"]), max_size=9
+)
+
+
+@given(st.one_of(TEXTS, PLAIN.map(" ".join)))
+def test_a_plain_sentence_is_the_stub_that_all_rules_say_it_is(text: str) -> None:
+    read = quality.read(text)
+    with patch.object(stubs, "_is_plain_sentence", return_value=False):
+        by_rules = stubs.stub(read)
+    assert stubs.stub(read) is by_rules
+
+
 @given(TEXTS)
 def test_signs_are_counted_as_the_pattern_counts_them(text: str) -> None:
     assert parts._signs(text) == len(parts._SIGN.findall(text))
@@ -66,16 +82,30 @@ def test_signs_are_counted_as_the_pattern_counts_them(text: str) -> None:
 @given(TEXTS)
 def test_a_line_without_the_signs_of_code_holds_none(line: str) -> None:
     assert any(sign in line for sign in quality._CODE_SIGNS) or quality._CODE_INSIDE.search(line) is None
+    read = quality.read(line)
+    assert quality.is_code(read.lines, read.signs) == quality.is_code(read.lines)
+
+
+@given(TEXTS, st.sampled_from([*"-a1(#", "a.", "b)", "12.", "(c)", "é."]))
+def test_a_line_that_begins_with_a_letter_has_a_bullet_only_with_a_sign_behind_it(text: str, first: str) -> None:
+    line = f"{first} {text}"
+    assert not (line[0].isalpha() and line[1] not in quality._BEHIND_LETTER) or quality._BULLET.match(line) is None
+
+
+@given(st.text(alphabet="ab.!?…。:\"')]*_", min_size=1, max_size=6))
+def test_a_stretch_ends_a_sentence_where_the_pattern_says_so(stretch: str) -> None:
+    abbreviated = piece._ABBREVIATION.match(stretch) is not None
+    assert _piece(stretch).ends == (stretch[-1] in piece._LAST and piece._END.search(stretch) is not None and not abbreviated)
 
 
 @given(TEXTS)
 def test_a_sentence_adds_up_to_what_its_stretches_are(text: str) -> None:
-    found = pieces(text.split())
-    if not found:
+    if not text.split():
         return
+    (said,) = quality._said(text.split(), whole=True)
     specifics: dict[str, float] = {}
-    unit = quality._unit(found, telling_words(text) - FUNCTION_WORDS, specifics)
-    alone = [_piece(each) if isinstance(each, str) else each for each in found]
+    unit = quality._unit(said, telling_words(text) - FUNCTION_WORDS, specifics)
+    alone = [*map(_piece, text.split())]
     assert unit.words == sum(piece.words for piece in alone) and unit.binding == any(piece.binding for piece in alone)
     assert unit.telling == {word for piece in alone for word in piece.telling} and unit.closed == alone[-1].ends
     assert unit.told == sum(len(piece.telling) for piece in alone) and unit.damaged == sum(piece.damaged for piece in alone)
@@ -95,7 +125,7 @@ def test_letters_alone_are_a_name_only_where_a_rule_says_so(core: str) -> None:
 
 @given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=MAX_REMEMBERED))
 def test_a_small_word_is_a_small_word(word: str) -> None:
-    (found,) = stretches([word])
+    (found,) = reading.read(word).stretches
     assert found is SMALL or found.tells
     assert reading.read(word).words[0] == word
     assert found.shape is Shape.LOWER or found.code is not None
@@ -113,6 +143,18 @@ def test_stretches_lie_where_they_are_written(text: str) -> None:
 def test_no_name_reaches_further_than_is_looked(text: str) -> None:
     assert all(text[found.start : found.end] == found.name for found in entities(text, least=0.0, limit=50))
     assert entities(f"{text} {'small ' * reading.FURTHEST}", least=0.0, limit=50) == entities(f"{text} small", least=0.0, limit=50)
+
+
+OPENINGS = ("Deploy", "Anna", "The", "Falcon", "Dr", "HTTP", "getName", "McKay", "Matt's", "Note:", "Lisbon", "Duke", "Mr.", "I")
+FOLLOWING = ("is", "was", "has", "a", "the", "said", "project", "film", "of", "van", "and", "11", "web-03", "plan", "(x)", "deploy", "king")
+
+
+@given(st.sampled_from(OPENINGS), st.lists(st.sampled_from((*FOLLOWING, ",", '"', "é")), max_size=6), st.sampled_from([0.66, 0.7, 0.75]))
+def test_a_text_that_merely_begins_with_a_capital_names_nothing(first: str, rest: list[str], least: float) -> None:
+    text = " ".join([first, *rest])
+    with patch.object(extracting, "merely_begins", return_value=False):
+        by_rules = entities(text, least=least)
+    assert entities(text, least=least) == by_rules
 
 
 @given(TEXTS)
@@ -135,6 +177,10 @@ def test_no_rule_finds_a_token_that_is_too_short_to_be_tried(value: str, prefix:
     }
 
 
+def test_the_name_of_every_secret_holds_a_hint() -> None:
+    assert all(any(hint in name for hint in assigned._HINTS) for name in assigned._ASCII_NAMES)
+
+
 @pytest.mark.parametrize("text", ["xoxb-abcdefghij", "a://:b@c.example", "3782 822463 10005", "Card: 4111-1111-1111-1111."])
 def test_the_shortest_secrets_are_found(text: str) -> None:
     assert finding.secrets_in(text, cards=True)
@@ -150,3 +196,79 @@ def test_a_plain_text_holds_no_name_and_no_order_of_another_script(text: str) ->
     assert not any(name in text.lower() for name in {*assigned._NAMES} - {*assigned._ASCII_NAMES})
     read = text.lower()
     assert [rule.flag for rule in ASCII_RULES if rule.finds(read)] == [rule.flag for rule in RULES if rule.finds(read)]
+
+
+MACHINES = (
+    "ai",
+    "a.i.",
+    "llms",
+    "language model",
+    "ai agents",
+    "assistant",
+    "chatbots",
+    "bot",
+    "crawler",
+    "ki-bots",
+    "ia",
+    "modelo de lenguaje",
+)
+ADDRESSES = (
+    *(
+        "note to {}: be kind",
+        "dear {}, please",
+        "attention, {}: read",
+        "to all {}: stop",
+        "to every {}, hello",
+        "if you are an {}",
+        "wenn du {} bist",
+    ),
+    *(
+        "si tu es une {}",
+        "any {} that reads this must",
+        "{} reading this should",
+        '"{} who see it have to',
+        "llm note:",
+        "agent directive :",
+    ),
+    *("whoever reads this", "anyone who visits this", "when you parse this, go", "whenever you recall this: go", "model instructions:"),
+)
+
+
+@given(TEXTS, st.sampled_from(ADDRESSES), st.sampled_from(MACHINES), TEXTS)
+def test_whatever_a_rule_finds_its_gate_lets_pass(before: str, order: str, machine: str, after: str) -> None:
+    text = f"{before}. {order.format(machine)} {after}".lower()
+    for rule in RULES:
+        assert not rule.gate or compiled(rule.gate).search(text) or compiled(rule.pattern).search(text) is None
+
+
+def test_only_words_pass_the_gate_of_texts_that_speak_to_a_machine() -> None:
+    (gate,) = {rule.gate for rule in RULES if rule.gate}
+    assert all(compiled(gate).search(f"dear {machine}, read this") for machine in MACHINES)
+    assert not any(compiled(gate).search(text) for text in ("she said", "kind villa", "a robot", "the remodelled air"))
+
+
+SAID = st.lists(st.sampled_from(["thanks", "server", "qwerty", "lorem", "ipsum", "test", "aba", "www.a.b", "Joanna", "haha", "42", "disk"]))
+
+
+@given(st.one_of(TEXTS, SAID.map(" ".join)), st.integers(min_value=0, max_value=5))
+def test_what_plainly_tells_something_no_rule_of_substance_objects_to(text: str, least: int) -> None:
+    if substance._is_plainly_telling(text, least):
+        assert all(objection(text) is None for objection in substance.RULES.values())
+        assert substance._few_telling_words(text, least) is None
+
+
+@given(st.text(alphabet="abAB1é .'", max_size=12))
+def test_few_letters_are_seen_however_they_are_looked_for(text: str) -> None:
+    letters = set(filter(str.isalpha, text.casefold()))
+    few = len(letters) < substance.FEWEST_LETTERS and not any(map(str.isdigit, text))
+    assert not few or substance.repeated(text) == "".join(sorted(letters))
+
+
+@given(st.one_of(TEXTS, st.text(alphabet="ahelowxd s'é", max_size=30)))
+def test_words_that_tell_are_those_that_tell_one_by_one(text: str) -> None:
+    assert telling_words(text) == {word for word in words.plain_words(text) if tells(word)}
+
+
+@given(st.text(alphabet="ahelox", max_size=8))
+def test_a_word_tells_something_unless_it_is_idle_or_light(word: str) -> None:
+    assert tells(word) == (bool(word) and not idle._is_idle(word) and word not in idle.LIGHT)

@@ -12,7 +12,7 @@ import pytest
 
 from clew.store.sqlite import SqliteStore
 from clew.store.sqlite.database import CHECKPOINT_PAGES, FRAME_BYTES
-from clew.store.sqlite.journal import LEAST_BYTES, Journal
+from clew.store.sqlite.journal import LEAST_BYTES, UNSEEN_COMMITS, Journal
 from clew.testing import MODEL, added, node
 
 MANY = 120  # writes of one node: far more than the journal may hold without room
@@ -92,3 +92,17 @@ def test_a_closed_store_leaves_no_journal(path: Path) -> None:
 def test_a_journal_that_cannot_be_lengthened_is_left_to_sqlite(tmp_path: Path) -> None:
     Journal(tmp_path / "missing", most_bytes=LEAST_BYTES).make_room()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_journal_of_its_full_length_is_looked_at_now_and_then(tmp_path: Path) -> None:
+    file = tmp_path / "store.clew-wal"
+    file.write_bytes(bytes(LEAST_BYTES))
+    journal = Journal(tmp_path / "store.clew", most_bytes=2 * LEAST_BYTES)
+    journal.make_room()
+    assert file.stat().st_size == 2 * LEAST_BYTES
+    file.write_bytes(bytes(LEAST_BYTES))  # another process has cut it
+    for _ in range(UNSEEN_COMMITS):
+        journal.make_room()
+    assert file.stat().st_size == LEAST_BYTES
+    journal.make_room()
+    assert file.stat().st_size == 2 * LEAST_BYTES

@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from clew.errors import StoreBusyError, StoreError
+from clew.errors import InputError, StoreBusyError, StoreError
+from clew.ports import ModelInfo
 from clew.store.sqlite import SqliteStore
 from clew.testing import node
+from clew.types import Embedding, Role
+from tests.store.tracing import statements
 
 BRIEFLY = 0.05  # seconds
 
@@ -94,3 +98,59 @@ def test_only_what_follows_a_write_needs_a_savepoint(store: SqliteStore) -> None
         assert "SAVEPOINT nested" not in asked
         store.insert([node("second")])
     assert asked.count("SAVEPOINT nested") == asked.count("RELEASE nested") == 1
+
+
+SMALL, LARGE = ModelInfo("model/small", 2), ModelInfo("model/large", 3)
+
+
+def _vector(id: str, dimension: int) -> Embedding:
+    return Embedding(node=id, role=Role.CONTENT, text_hash="", vector=np.eye(dimension, dtype=np.float32)[0])
+
+
+def test_a_transaction_asks_for_the_model_once_until_it_writes(store: SqliteStore) -> None:
+    store.activate(SMALL)
+
+    def written() -> None:
+        with store.transaction():
+            assert store.model() == SMALL
+            store.insert([node("first")], [_vector("first", 2)])
+
+    assert sum("JOIN model" in each for each in statements(store, written)) == 1
+
+
+def test_the_model_is_the_one_that_the_transaction_made_the_stores(store: SqliteStore) -> None:
+    store.activate(SMALL)
+    with store.transaction():
+        assert store.model() == SMALL
+        store.activate(LARGE)
+        assert store.model() == LARGE
+        store.insert([node("first")], [_vector("first", 3)])
+    with pytest.raises(KeyError), store.transaction():
+        store.activate(SMALL)
+        assert store.model() == SMALL
+        raise KeyError
+    assert store.model() == LARGE
+
+
+def test_a_part_that_changed_the_model_and_failed_leaves_the_former(store: SqliteStore) -> None:
+    store.activate(SMALL)
+    with store.transaction():
+        with pytest.raises(KeyError), store.transaction():
+            store.activate(LARGE)
+            assert store.model() == LARGE
+            raise KeyError
+        assert store.model() == SMALL
+        store.insert([node("first")], [_vector("first", 2)])
+    assert [len(each.vector) for each in store.embeddings(["first"])] == [2]
+
+
+def test_a_model_that_another_process_chose_counts_from_the_next_transaction_on(store: SqliteStore, path: Path) -> None:
+    store.activate(SMALL)
+    with store.transaction():
+        assert store.model() == SMALL  # and nothing is written
+    with closing(SqliteStore.open(path)) as other:
+        other.activate(LARGE)
+    with pytest.raises(InputError):
+        store.insert([node("first")], [_vector("first", 2)])
+    store.insert([node("first")], [_vector("first", 3)])
+    assert store.model() == LARGE

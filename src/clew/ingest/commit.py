@@ -139,15 +139,18 @@ class Committer:
     def _seeks_same(self, draft: Draft) -> bool:
         return self._settings.duplicates.exact and draft.on_duplicate is not OnDuplicate.INSERT
 
-    def _near(self, draft: Draft, vector: Vectors | None, pending: Pending, now: datetime) -> Near | None:
-        wanted = draft.near and draft.on_duplicate != OnDuplicate.INSERT
-        return pending.near(draft, vector, at=now) if wanted and vector is not None else None
+    def _near(self, draft: Draft, ready: _Ready, pending: Pending, now: datetime) -> Near | None:
+        if not draft.near or ready.vectors is None:
+            return None
+        return pending.near(draft, ready.vectors[embedding_text(draft)], at=now)
 
     def _settled(self, draft: Draft, ready: _Ready, pending: Pending) -> Outcome:
         """Reinforce what is there already or insert the draft; runs inside the transaction."""
         now = self._clock()
         if earlier := pending.by_key(draft):
             return _repeated(draft, earlier)
+        if draft.on_duplicate is OnDuplicate.INSERT:  # whatever is there already
+            return self._inserted(draft, self._renewed(draft, ready), pending, now)
         if same := self._same(draft, pending, now):
             outcome = Outcome(
                 outcome=OutcomeKind.EXACT_DUPLICATE, id=same.id, rule="same_text", value=same.content_hash, canonical_id=same.id
@@ -157,20 +160,27 @@ class Committer:
         if echo := self._echoed(draft, pending, now):
             return echo
         ready = self._renewed(draft, ready)
-        vector = None if ready.vectors is None else ready.vectors[embedding_text(draft)]
-        near = self._near(draft, vector, pending, now)
+        near = self._near(draft, ready, pending, now)
         if near and (alike := near.alike):
             limit = near_threshold(draft, self._settings.duplicates)
             outcome = Outcome(
                 outcome=OutcomeKind.NEAR_DUPLICATE, id=alike.id, rule="similar_text", value=alike.score, limit=limit, canonical_id=alike.id
             )
             return _reinforced(draft, outcome, EventKind.REINFORCE_NEAR, pending, now)
+        return self._inserted(draft, ready, pending, now, near=near, bounded=bounded)
+
+    def _inserted(
+        self, draft: Draft, ready: _Ready, pending: Pending, now: datetime, *, near: Near | None = None, bounded: tuple[str, ...] = ()
+    ) -> Outcome:
+        """Make the draft a memory of its own."""
+        said = embedding_text(draft)
         node = _node(draft, self._new_id(now), now, max_keywords=self._settings.memory.max_keywords)
         marked = warning(trust_of(draft).flags, self._settings.firewall)
         if marked and self._settings.firewall.instructions == ARCHIVE:
             node = replace(node, archived=True)
-        questions = ready.questions.get(embedding_text(draft), NONE) if gated(draft, self._settings.questions) else NONE
-        pending.add(node, vector, embeddings(node.id, questions.texts, ready.vectors or {}))
+        questions = ready.questions.get(said, NONE) if gated(draft, self._settings.questions) else NONE
+        vectors = ready.vectors or {}
+        pending.add(node, vectors.get(said), embeddings(node.id, questions.texts, vectors))
         if near:
             pending.relate(node, near.nearest)
         pending.note(Event(node=node.id, kind=EventKind.ADD, at=now, detail={**_whence(draft), **kept(questions.texts)}))
@@ -186,7 +196,7 @@ class Committer:
 
     def _echoed(self, draft: Draft, pending: Pending, now: datetime) -> Outcome | None:
         """Return what becomes of a text that says only what was returned lately; it reinforces nothing, or recall would feed itself."""
-        if self._returned is None or draft.on_duplicate is OnDuplicate.INSERT:
+        if self._returned is None:
             return None
         echo = heard(draft, self._store, self._returned.of(draft.space), share=self._settings.firewall.echo_share, now=now)
         if echo is None:

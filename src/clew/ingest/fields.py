@@ -74,10 +74,12 @@ def names(field: str, values: object, *, limit: int) -> tuple[str, ...]:
 
 def plain_metadata(value: object, *, limit_bytes: int) -> dict[str, Any]:
     """Return metadata as the JSON it is stored as: nothing in it is changed in silence."""
+    if type(value) is dict and _is_small(value, limit_bytes):
+        return dict(value)
     way_out = "Use a mapping of text to texts, numbers, truth values, lists and mappings."
     try:
         plain = _plain(value)
-        size = 0 if _is_small(plain, limit_bytes) else len(_JSON(plain).encode())
+        size = len(_JSON(plain).encode())
     except (TypeError, ValueError, RecursionError) as error:  # a lone surrogate cannot be encoded: a ValueError too
         raise InputError("metadata", value, f"is not JSON: {error}", way_out) from error
     if not isinstance(plain, dict):
@@ -89,14 +91,13 @@ def plain_metadata(value: object, *, limit_bytes: int) -> dict[str, Any]:
     return plain
 
 
-def _is_small(plain: Any, limit_bytes: int) -> bool:
+def _is_small(metadata: dict[Any, Any], limit_bytes: int) -> bool:
     """Tell whether metadata is a few short texts, as most is: JSON whatever they hold, and below the limit if each sign were escaped."""
-    if type(plain) is not dict:
+    texts = (*metadata, *metadata.values())
+    if {*map(type, texts)} != {str}:
         return False
-    texts = (*plain, *plain.values())
-    if not all(type(text) is str and text.isascii() for text in texts):
-        return False
-    return MOST_ESCAPED * sum(map(len, texts)) + PUNCTUATION * len(texts) < limit_bytes
+    written = "".join(texts)
+    return written.isascii() and MOST_ESCAPED * len(written) + PUNCTUATION * len(texts) < limit_bytes
 
 
 def _plain(value: Any) -> Any:

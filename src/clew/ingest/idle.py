@@ -21,8 +21,12 @@ CHATTER, AMOUNTS, SALUTES, LIGHT, ABOUT_TALK, PLACEHOLDERS = (
 # Framed by spaces, so that a phrase is found as whole words only.
 MARKERS, BLANKS = (tuple(f" {' '.join(phrase.split())} " for phrase in _LISTS[name].split("|")) for name in ("markers", "blanks"))
 
+_SILENT = STOP_WORDS | CHATTER | LIGHT | {""}
+_WEAK = AMOUNTS | ABOUT_TALK
+
 _LAUGHTER = re.compile(r"(?:b?w?a?(?:ha|he|hi|ho|hu|ja|je|lo|xd)){2,}[hl]?")
 _LAUGHED = frozenset("bwahjlx")  # what laughter begins with
+_LAUGHING = frozenset("bwahjlxeioud")  # and what it is made of
 _ELONGATED = re.compile(r"(.)\1{2,}")
 _SENTENCE = re.compile(r"[.!?…\n]+")
 
@@ -74,7 +78,10 @@ def tells_plainly(text: str) -> bool:
     >>> tells_plainly("Thanks, the server is down"), tells_plainly("Thanks a lot, Joanna, any questions?")
     (True, False)
     """
-    return any(map(_tells_plainly, words(text)))
+    said = words(text)
+    if text.isascii() and not (telling_words(text) - _WEAK).isdisjoint(said):  # a telling word that is written small, as in most
+        return True
+    return any(map(_tells_plainly, said))
 
 
 def telling_words(text: str) -> frozenset[str]:
@@ -87,7 +94,15 @@ def telling_words(text: str) -> frozenset[str]:
 
 
 def _telling_words(text: str) -> frozenset[str]:
-    return frozenset(filter(tells, plain_words(text)))
+    said = {*plain_words(text)} - _SILENT
+    # As `tells` does, but at once: most words are new, and neither laugh nor say a letter three times.
+    return frozenset(
+        [
+            word
+            for word in said
+            if (len({*word}) > len(word) - 2 and not (word[0] in _LAUGHED and _LAUGHING.issuperset(word))) or not _is_drawn(word)
+        ]
+    )
 
 
 _remembered = lru_cache(maxsize=512)(_telling_words)
@@ -112,13 +127,13 @@ def _said(text: str) -> list[str]:
 @lru_cache(maxsize=REMEMBERED)
 def tells(word: str) -> bool:
     """Tell whether a folded word is more than a stop word, chatter or light."""
-    return bool(word) and not _is_idle(word) and word not in LIGHT
+    return word not in _SILENT and not _is_drawn(word)
 
 
 @lru_cache(maxsize=REMEMBERED)
 def _tells_plainly(word: str) -> bool:
     plain = folded(word)
-    return tells(plain) and not word.istitle() and plain not in AMOUNTS and plain not in ABOUT_TALK
+    return tells(plain) and not word.istitle() and plain not in _WEAK
 
 
 def _is_idle(word: str) -> bool:
@@ -127,6 +142,13 @@ def _is_idle(word: str) -> bool:
 
 def _is_chatter_word(word: str) -> bool:
     """Tell whether a word is chatter, also when it is drawn out: "yesss", "coool"."""
-    if word in CHATTER or (word[:1] in _LAUGHED and _LAUGHTER.fullmatch(word)):
+    return word in CHATTER or _is_drawn(word)
+
+
+def _is_drawn(word: str) -> bool:
+    """Tell whether a word is laughter or drawn-out chatter."""
+    if word[:1] in _LAUGHED and _LAUGHTER.fullmatch(word):
         return True
+    if len({*word}) > len(word) - 2:  # as most: no letter stands there three times
+        return False
     return _ELONGATED.search(word) is not None and (_ELONGATED.sub(r"\1", word) in CHATTER or _ELONGATED.sub(r"\1\1", word) in CHATTER)

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 
 from clew.ingest.hygiene import rejected
-from clew.ingest.idle import is_about_talk, is_blank, is_chatter, sentences, telling_words, tells_plainly
+from clew.ingest.idle import PLACEHOLDERS, is_about_talk, is_blank, is_chatter, sentences, telling_words, tells_plainly
 from clew.settings import SubstanceSettings
 from clew.types import Outcome
 from clew.words import plain_words
@@ -29,7 +29,7 @@ MIN_MASHED = 4  # shorter runs of neighbouring keys are words: "were", "pop"
 
 def unsubstantial(text: str, *, settings: SubstanceSettings) -> Outcome | None:
     """Return the rejection by the first rule that objects, or None for a text worth keeping."""
-    if not settings.enabled or _is_rich(text[:OPENING_CHARACTERS]):
+    if not settings.enabled or _is_rich(text[:OPENING_CHARACTERS]) or _is_plainly_telling(text, settings.min_telling_words):
         return None
     for rule, objection in RULES.items():
         if (value := objection(text)) is not None:
@@ -53,10 +53,11 @@ def repeated(text: str) -> str | None:
     >>> repeated("asdf asdf asdf"), repeated("aaaaaaaaaaaaaaaa"), repeated("Bora Bora is an island")
     ('asdf', 'a', None)
     """
-    letters = set(filter(str.isalpha, set(text.casefold())))
-    if len(letters) < FEWEST_LETTERS and not any(character.isdigit() for character in text):
-        return "".join(sorted(letters))
     said = plain_words(text)
+    if not (text.isascii() and any(map(_is_varied, said))):  # as nearly all are, by their first or second word
+        letters = set(filter(str.isalpha, set(text.casefold())))
+        if len(letters) < FEWEST_LETTERS and not any(character.isdigit() for character in text):
+            return "".join(sorted(letters))
     if len(set(said)) > MAX_PERIOD:
         return None
     period = next((length for length in range(1, MAX_PERIOD + 1) if _has_period(said, length)), None)
@@ -116,6 +117,18 @@ def _is_rich(opening: str) -> bool:
     return sum(map(str.isalpha, telling_words(opening))) >= RICH_WORDS and placeholder(opening) is None
 
 
+def _is_plainly_telling(text: str, least: int) -> bool:
+    """Tell whether no rule can object, as to most: enough telling words, one of them plainly so, and one that is a word beyond doubt."""
+    telling = telling_words(text) if text.isascii() else ()
+    if len(telling) <= max(MAX_PERIOD, least - 1) or "://" in text or "www." in text.lower() or not tells_plainly(text):
+        return False
+    return any(map(_is_word, telling)) and plain_words(text)[:2] != ("lorem", "ipsum")
+
+
+def _is_word(word: str) -> bool:
+    return _is_varied(word) and word not in PLACEHOLDERS and not _is_mashed(word)
+
+
 def _few_telling_words(text: str, least: int) -> Outcome | None:
     """Object to text without telling words; a script without spaces has no words to count."""
     if not text.isascii() and any(map(_is_foreign, text)):
@@ -126,6 +139,10 @@ def _few_telling_words(text: str, least: int) -> Outcome | None:
 
 def _is_foreign(character: str) -> bool:
     return character > "\u024f" and character.isalpha() and not unicodedata.name(character, "").startswith("LATIN")
+
+
+def _is_varied(word: str) -> bool:
+    return word.isalpha() and len({*word}) >= FEWEST_LETTERS
 
 
 def _has_period(said: Sequence[str], length: int) -> bool:

@@ -39,7 +39,8 @@ class Ledger:
     def wrote(self, counts: Mapping[str, int]) -> None:
         """Add what became of memories and files that were offered."""
         with self._lock:
-            self._outcomes.update(counts)
+            for outcome, count in counts.items():  # a Counter's own way asks what it was given
+                self._outcomes[outcome] += count
 
     def failed(self) -> None:
         """Add one operation that was refused or went wrong."""

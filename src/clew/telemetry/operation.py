@@ -52,10 +52,10 @@ def counts_of(name: str, result: object) -> dict[str, int]:
     >>> counts_of("forget", None), counts_of("remember", ValueError())
     ({'forget': 1}, {})
     """
-    if isinstance(result, Recall | BaseException):
-        return {}
-    if isinstance(result, Outcome):
+    if isinstance(result, Outcome):  # first, as most are
         return {str(result.outcome): 1}
+    if isinstance(result, (Recall, BaseException)):
+        return {}
     if isinstance(result, list):
         return dict(sorted(Counter(str(each.outcome) for each in result if isinstance(each, Outcome)).items()))
     if (totals := getattr(result, "totals", None)) is not None:

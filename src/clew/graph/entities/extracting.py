@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from clew.errors import InputError
+from clew.graph.entities.beginning import merely_begins
 from clew.graph.entities.guessing import Guess, guess
 from clew.graph.entities.joining import Mention, joined, kept
 from clew.graph.entities.marked import marked
@@ -35,7 +36,7 @@ def entities(
     """
     check_limits(limit=limit, least=least)
     reading = read(text, format=format)
-    found = joined(text, _mentions(reading, code=format not in _PROSE), least=least)
+    found = joined(text, _mentions(reading, code=format not in _PROSE, least=least), least=least)
     subject = titled(title, text) if title else None
     if subject and subject.confidence >= least:
         found = [subject, *(entity for entity in found if entity.key != subject.key)]
@@ -50,9 +51,11 @@ def check_limits(*, limit: int, least: float) -> None:
         raise InputError("least", least, "must lie between 0 and 1", "Give the lowest confidence to keep, such as 0.75.")
 
 
-def _mentions(reading: Reading, *, code: bool) -> Iterator[Mention]:
-    """Yield every mention; what lies inside a marked term is part of it."""
+def _mentions(reading: Reading, *, code: bool, least: float) -> Iterator[Mention]:
+    """Yield every mention, but for a lone one that is not sure enough; what lies inside a marked term is part of it."""
     terms = [Mention(*term) for term in marked(reading.text, code=code)]
+    if not terms and merely_begins(reading, least=least):
+        return
     yield from terms
     inside = _covered(terms)
     apart = () if reading.text.isascii() else (Mention(*each) for each in standing(reading.text))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate, count
+from operator import add, sub
 from typing import NamedTuple
 
 from clew.graph.entities.stretch import SMALL, Shape, Stretch, stretches
@@ -67,21 +69,24 @@ def read(text: str, *, format: str = "text") -> Reading:
     ['Anna', 'Rome.']
     """
     plain = _TAG.sub(lambda tag: " " * len(tag[0]), text) if format == "html" else text
-    spelled, found = _cut(plain)
-    telling = [i for i, piece in enumerate(found) if piece is not SMALL and piece.tells]
-    words = [written if piece is SMALL else piece.word for written, piece in zip(spelled, found, strict=True)]
-    return Reading(
-        plain,
-        words + [""] * BEYOND,
-        found,
-        *_spans(plain, spelled[: telling[-1] + FURTHEST] if telling else []),
-        telling,
-        frozenset([word for word, piece in zip(words, found, strict=True) if not piece.tells]) if telling else frozenset(),
-    )
+    spelled, others = _cut(plain)
+    words, found = [*spelled, *[""] * BEYOND], [SMALL] * len(spelled)
+    for i, piece in others:
+        words[i], found[i] = piece.word, piece
+    telling = [i for i, piece in others if piece.tells]
+    starts, ends = _spans(plain, spelled[: telling[-1] + FURTHEST] if telling else [])
+    return Reading(plain, words, found, starts, ends, telling, _but(words[:-BEYOND], telling) if telling else frozenset())
 
 
-def _cut(text: str) -> tuple[list[str], list[Stretch]]:
-    """Return the stretches as they are spelled and what each is; where a script writes no spaces, it is cut from the others."""
+def _but(words: list[str], places: list[int]) -> frozenset[str]:
+    """Return what stands in all but some places, which are overwritten: by white space, which is no word."""
+    for i in places:
+        words[i] = " "
+    return frozenset(words) - {" "}
+
+
+def _cut(text: str) -> tuple[list[str], list[tuple[int, Stretch]]]:
+    """Return the stretches as they are spelled and what the others than small words are; a script without spaces is cut from the others."""
     if text.isascii():
         spelled = text.encode().translate(_ASCII_BETWEEN).decode().split()
         return spelled, stretches(spelled)
@@ -90,15 +95,18 @@ def _cut(text: str) -> tuple[list[str], list[Stretch]]:
         return spelled, stretches(spelled)
     spelled, most = _BY_SCRIPT.findall(text), dominant(text)
     starts, ends = _spans(text, spelled)
-    made = zip(spelled, starts, ends, stretches(spelled), strict=True)
     return spelled, [
-        piece._replace(tells=False) if UNSHAPED.match(written) and (most or _amid(text, start, end)) else piece
-        for written, start, end, piece in made
+        (i, piece._replace(tells=False) if UNSHAPED.match(spelled[i]) and (most or _amid(text, starts[i], ends[i])) else piece)
+        for i, piece in stretches(spelled)
     ]
 
 
 def _spans(text: str, spelled: list[str]) -> tuple[list[int], list[int]]:
     """Return where each of the stretches begins and ends: they stand in order, and nothing of them stands between two."""
+    if text.startswith(" ".join(spelled)):  # as of many: with a space between each two
+        lengths = [*map(len, spelled)]
+        behind = [*map(add, accumulate(lengths), count())]
+        return [*map(sub, behind, lengths)], behind
     starts, ends, end = [], [], 0
     for each in spelled:
         start = text.find(each, end)

@@ -60,19 +60,18 @@ SMALL = Stretch(0, 0, "", Shape.LOWER)
 """Any plain word in small letters, as most are: it is its own word, and no rule finds more in it."""
 
 
-def stretches(texts: list[str]) -> list[Stretch]:
-    """Return what each stretch is.
+def stretches(texts: list[str]) -> list[tuple[int, Stretch]]:
+    """Return what each stretch is, with its place; but for those that are SMALL.
 
-    >>> dr, matts, done, http = stretches(["Dr.", "Matt's", "done.", "HTTP"])
-    >>> dr.ends, matts.word, matts.possessive, done.ends, http.shape
-    (False, 'matt', True, True, <Shape.ACRONYM: 2>)
+    >>> (_, dr), (_, matts), (place, done), (_, http) = stretches(["Dr.", "Matt's", "dog", "done.", "HTTP"])
+    >>> dr.ends, matts.word, matts.possessive, place, done.ends, http.shape
+    (False, 'matt', True, 3, True, <Shape.ACRONYM: 2>)
     """
     return [
-        SMALL if text.islower() and text.isalpha() and text.isascii() and text not in _MEANT
-        else _remembered(text) if len(text) <= MAX_REMEMBERED
-        else _stretch(text)
-        for text in texts
-    ]  # fmt: skip
+        (place, _remembered(text) if len(text) <= MAX_REMEMBERED else _stretch(text))
+        for place, text in enumerate(texts)
+        if not (text.isalpha() and text.islower() and text.isascii()) or text in _MEANT
+    ]
 
 
 def _stretch(text: str) -> Stretch:
@@ -96,10 +95,13 @@ def _lower(core: str, first: int, last: int, tail: str) -> Stretch:
         kind = EntityType.SKILL if core in ("python", "javascript", "typescript", "golang") else EntityType.TOOL
         found = Coded(0, len(core), kind, 0.8)
         return Stretch(first, last, core, Shape.CODED, tells=True, ends=_ends(tail), bound=bool(tail), code=found)
-    return Stretch(first, last, plain(core), Shape.LOWER, ends=_ends(tail), bound=bool(tail), label=":" in tail)
+    word = core if core.isascii() else plain(core)
+    return Stretch(first, last, word, Shape.LOWER, ends=_ends(tail), bound=bool(tail), label=":" in tail)
 
 
 def _written(core: str, first: int, last: int, tail: str) -> Stretch:
+    if core.isascii() and core.isalpha() and core.istitle():  # as most: a word with a capital, and nothing joined to it
+        return _standing(core, first, last, tail, Shape.CAPITAL)
     shape = _shape(core)
     owner = _POSSESSIVE.search(core) if shape is not Shape.LOWER else None
     if owner and owner.start() > 0:
@@ -107,15 +109,19 @@ def _written(core: str, first: int, last: int, tail: str) -> Stretch:
         shape = _shape(core)
     elif shape is Shape.CAPITAL and (compound := _COMPOUND_TAIL.search(core)):  # "Berlin-based"
         core, last, owner = core[: compound.start()], last - len(compound[0]), compound
-    word = plain(core)
+    return _standing(core, first, last, tail, shape, owned=bool(owner), hump=_HUMP.search(core) is not None)
+
+
+def _standing(core: str, first: int, last: int, tail: str, shape: Shape, *, owned: bool = False, hump: bool = False) -> Stretch:
+    """Return a stretch by how it stands before what follows it: a stop behind an abbreviation ends nothing."""
+    word = core.lower() if core.isascii() and core.isalpha() else plain(core)
     stop = tail[:1] == "."
     abbreviated = stop and (word in TITLES or word in _ABBREVIATED or len(core) == 1 or (shape is Shape.ACRONYM and "." in core))
     if stop and (word in _KEEPS_STOP or (shape is Shape.ACRONYM and "." in core)):
         last += 1
     ends = _ends(tail) and not (abbreviated and len(tail) == 1)
-    bound = bool(owner) or (bool(tail) and not (abbreviated and len(tail) == 1))
-    hump = _HUMP.search(core) is not None
-    return Stretch(first, last, word, shape, shape in (Shape.CAPITAL, Shape.ACRONYM), ends, bound, bool(owner), hump, ":" in tail)
+    bound = owned or (bool(tail) and not (abbreviated and len(tail) == 1))
+    return Stretch(first, last, word, shape, shape in (Shape.CAPITAL, Shape.ACRONYM), ends, bound, owned, hump, ":" in tail)
 
 
 def _shape(core: str) -> Shape:

@@ -28,7 +28,7 @@ def screened(fields: Mapping[str, Any], settings: FirewallSettings) -> tuple[Map
     try:
         lines: list[str] = []
         for name, value in fields.items():
-            if value is not None:
+            if value:
                 _gather(value, name, lines)
         if not secrets_in("\n".join(lines), cards=settings.cards):  # as in nearly all: one look for all fields together
             return fields, ()

@@ -30,6 +30,7 @@ _MOJIBAKE = re.compile(
 )
 _IDENTIFIER = re.compile(r"\d|[a-z][A-Z]|\w_\w|\w\.\w|\w::\w|\w@\w|\w/\w|\w\(|\w-\d|--\w|#\w|`")
 _ACRONYM = re.compile(r"(?<![^\W\d_])[A-Z]{2,}s?(?![^\W\d_])")
+_STOPS = frozenset(".!?…。！？؟।")
 _END = re.compile(r"[.!?…。！？؟।]+[\"'”’»)\]*_]*$")
 _ABBREVIATION = re.compile(r"(?:[A-Z]|[Mm]rs?|[Dd]r|[Ss]t|[Ff]ig|[Nn]o|[Vv]ol|pp?|cf|vs|e\.g|i\.e|etc|al|ca|approx|z\.B|Nr|Art|Abs)\.$")
 
@@ -51,32 +52,33 @@ class Piece(NamedTuple):
     label: bool = False
 
 
-def pieces(stretches: list[str]) -> list[str | Piece]:
-    """Return what each stretch without white space adds to a text; a plain word in small letters, as most are, adds itself.
+def pieces(stretches: list[str]) -> list[tuple[int, Piece]]:
+    """Return what each stretch without white space adds to a text, with its place; but for plain words in small letters, as most are.
 
-    >>> port, the, toby = pieces(["db-3", "the", "Toby!"])
-    >>> port.specific, the, toby.telling, toby.ends
-    (1.0, 'the', ('toby',), True)
-    >>> [found.damaged for found in pieces(["Ã¼ber", "aGVsbG8gd29ybGQ5IHRoaXMgaXMg"])]
+    >>> port, toby = pieces(["db-3", "the", "Toby!"])
+    >>> port[0], port[1].specific, toby[0], toby[1].telling, toby[1].ends
+    (0, 1.0, 2, ('toby',), True)
+    >>> [found.damaged for _, found in pieces(["Ã¼ber", "aGVsbG8gd29ybGQ5IHRoaXMgaXMg"])]
     [5, 28]
     """
     return [
-        stretch if stretch.islower() and stretch.isalpha() and stretch.isascii() and len(stretch) < SHORTEST_BLOB
-        else _remembered(stretch) if len(stretch) <= MAX_REMEMBERED
-        else _piece(stretch)
-        for stretch in stretches
-    ]  # fmt: skip
+        (place, _remembered(stretch) if len(stretch) <= MAX_REMEMBERED else _piece(stretch))
+        for place, stretch in enumerate(stretches)
+        if not (stretch.isalpha() and stretch.islower() and stretch.isascii() and len(stretch) < SHORTEST_BLOB)
+    ]
 
 
 def _piece(stretch: str) -> Piece:
     if _is_plain(stretch):
         return _word(stretch)
     core = stretch.strip(_AROUND)
-    found = _core(core) if core != stretch and len(core) <= MAX_REMEMBERED else _read(core)  # by itself it is remembered already
-    if stretch[-1] not in _LAST:
+    again = core != stretch and len(core) <= MAX_REMEMBERED  # by itself it is remembered already
+    found = _word(core) if _is_plain(core) else _core(core) if again else _read(core)
+    last = stretch[-1]
+    if last not in _LAST:
         return found
-    ends = _END.search(stretch[-8:]) is not None and _ABBREVIATION.match(stretch) is None
-    return found._replace(ends=ends, label=stretch[-1] == ":")
+    ends = (last in _STOPS or _END.search(stretch[-8:]) is not None) and _ABBREVIATION.match(stretch) is None
+    return Piece(*found[:7], ends, last == ":")
 
 
 _remembered = lru_cache(maxsize=REMEMBERED)(_piece)
@@ -84,8 +86,6 @@ _remembered = lru_cache(maxsize=REMEMBERED)(_piece)
 
 def _read(core: str) -> Piece:
     """Return what a stretch is without the signs around it."""
-    if _is_plain(core):
-        return _word(core)
     bad = damaged(core)
     found = () if bad or (_ADDRESSED.search(core) and _LINK.search(core)) else words(core)
     telling = _telling(core, found)

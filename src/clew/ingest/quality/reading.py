@@ -15,10 +15,12 @@ PROSE = frozenset({"", "text", "markdown", "html", "conversation", "pdf", "docx"
 
 PLAIN = bytes(code for code in range(128) if chr(code).isspace() or chr(code).isalnum())
 """The letters, digits and white space of ASCII: what is left without them are signs."""
+WHITE = bytes(code for code in range(128) if chr(code).isspace())
 _TAG = re.compile(r"<[a-zA-Z/!][^<>]{0,400}>")
 _ADDRESS = re.compile(r"\w+://\S+")
 _WIDE_END = re.compile("(?<=[。！？])(?=[^。！？」』”’）)\\s])")
 _BULLET = re.compile(r"\s*(?:[-*+•·‣◦▪–—>#|]+|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+")
+_BEHIND_LETTER = (".", ")")  # a bullet that begins with a letter is one
 # A line is code when it begins as no sentence does, or ends with a sign or holds an operator or call that no sentence has.
 _CODE_START = re.compile(
     r"\s*(?:[}\])]|//|/\*|#!|#include|@\w|\$\s|>>>\s)"
@@ -27,6 +29,7 @@ _CODE_START = re.compile(
     r"|(?:sudo |git |docker |kubectl |pip |npm |curl |cd |ls |SELECT |INSERT |UPDATE |DELETE |CREATE |ALTER )"
 )
 _CODE_SIGNS = (*";{}[(=>&|", "::", "</")  # one of these is in all that the next expression finds, and looked for first: it is cheap
+_ALL_CODE_SIGNS = frozenset(";{}[(=>&|:<")  # an address has a colon: of texts without one no line holds any
 _CODE_INSIDE = re.compile(
     r"[;{}\[(]\s*$|\w\([^()]*\)\s*:?$|[^=!<>]=[^=>\s]|\s[=!:+|&]{1,2}=\s|\s=\s|=>|->|::|&&|\|\||</\w|;\s*(?:do|done|then|fi)\b"
 )
@@ -72,22 +75,23 @@ def read(text: str, *, format: str = "text") -> Reading:
     """
     plain = untagged(text) if format == "html" else text
     lines = tuple(line for line in plain.splitlines() if line and not line.isspace())
-    code = format not in PROSE or is_code(lines)
+    signs = _signs(text)
+    code = format not in PROSE or is_code(lines, signs)
     specifics: dict[str, float] = {}
     told_words = telling_words(plain) - FUNCTION_WORDS
-    units = tuple([_unit(found, told_words, specifics) for found in _units(plain, code=code)])
+    units = tuple([_unit(said, told_words, specifics) for said in _sentences(plain, code=code)])
     sizes, telling, told, damaged, *_ = zip(*units, strict=True) if units else ((),) * len(Unit._fields)
     return Reading(
         text=text,
         plain=plain,
-        signs=_signs(text),
+        signs=signs,
         lines=lines,
         units=units,
         words=sum(sizes),
         telling=telling[0] if len(telling) == 1 else frozenset().union(*telling),
         told=sum(told),
         specific=sum(specifics.values()),
-        characters=len("".join(plain.split())),
+        characters=len(plain.encode().translate(None, WHITE)) if plain.isascii() else len("".join(plain.split())),
         damaged=sum(damaged),
         code=code,
     )
@@ -108,63 +112,103 @@ def untagged(text: str) -> str:
     return _TAG.sub(" ", text)
 
 
-def is_code(lines: tuple[str, ...]) -> bool:
-    """Tell code, shell sessions and data from running text by the ends, beginnings and signs of its lines.
+def is_code(lines: tuple[str, ...], signs: frozenset[str] = _ALL_CODE_SIGNS) -> bool:
+    """Tell code, shell sessions and data from running text by the ends, beginnings and signs of its lines; `signs` are those that it has.
 
     >>> is_code(("def area(r):", "    return 3.14 * r ** 2")), is_code(("The area is 3.14 r squared.",))
     (True, False)
     """
-    return bool(lines) and sum(map(_is_code_line, lines)) >= CODE_LINES * len(lines)
+    looks = _is_code_line if not signs.isdisjoint(_ALL_CODE_SIGNS) else _begins_as_code
+    return bool(lines) and sum(map(looks, lines)) >= CODE_LINES * len(lines)
+
+
+def _begins_as_code(line: str) -> bool:
+    return _CODE_START.match(line[:200]) is not None
 
 
 def _is_code_line(line: str) -> bool:
     """Judge a line by its beginning; an address is full of signs and no code."""
     start = _ADDRESS.sub("", line[:200]) if "://" in line else line[:200]
-    if _CODE_START.match(start) is not None:
+    if _begins_as_code(start):
         return True
     return any(map(start.__contains__, _CODE_SIGNS)) and _CODE_INSIDE.search(start) is not None
 
 
-def _unit(found: list[str | Piece], telling: frozenset[str], specifics: dict[str, float]) -> Unit:
+class Said(NamedTuple):
+    """A sentence taken apart: its plain words in small letters, its other pieces, the one it begins with, and whether its end is marked."""
+
+    words: list[str]
+    pieces: list[Piece]
+    first: Piece | None
+    closed: bool
+
+
+def _unit(said: Said, telling: frozenset[str], specifics: dict[str, float]) -> Unit:
     """Return the sum of a sentence's stretches, and note what is specific in it.
 
     A capital makes a name where no sentence begins, and before a colon.
     """
-    first, last = found[0], found[-1]
-    if isinstance(first, Piece) and (weight := first.amid if first.label else first.specific):
+    words, others, first, closed = said
+    if first is not None and (weight := first.amid if first.label else first.specific):
         specifics[first.core] = weight
-    words = [each for each in found if isinstance(each, str)]
     specifics.update([(word, LONG) for word in words if len(word) >= LONG_LETTERS])
-    told = [word for word in words if word in telling]
-    if len(words) == len(found):
-        return Unit(len(words), frozenset(told), len(told), 0, closed=False, binding=not BINDING.isdisjoint(words))
-    others = [each for each in found if isinstance(each, Piece)]
-    specifics.update([(each.core, each.amid) for each in others[first is others[0] :] if each.amid])
-    told += [word for each in others for word in each.telling]
+    told, times = telling.intersection(words), sum(map(telling.__contains__, words))
+    binding = not BINDING.isdisjoint(words)
+    if not others:
+        return Unit(len(words), told, times, 0, closed, binding)
+    specifics.update([(each.core, each.amid) for each in others[first is not None :] if each.amid])
+    further = [word for each in others for word in each.telling]
     return Unit(
         words=len(words) + sum([each.words for each in others]),
-        telling=frozenset(told),
-        told=len(told),
+        telling=told.union(further),
+        told=times + len(further),
         damaged=sum([each.damaged for each in others]),
-        closed=isinstance(last, Piece) and last.ends,
-        binding=not BINDING.isdisjoint(words) or any(each.binding for each in others),
+        closed=closed,
+        binding=binding or True in [each.binding for each in others],
     )
 
 
-def _units(text: str, *, code: bool) -> Iterator[list[str | Piece]]:
-    """Yield the stretches of each sentence; a line that goes on in small letters belongs to the one before, but not in code."""
-    held: list[str | Piece] = []
+def _sentences(text: str, *, code: bool) -> Iterator[Said]:
+    """Yield the sentences; a line that goes on in small letters belongs to the one before, but not in code."""
+    held: Said | None = None
     for line in (text if text.isascii() else _WIDE_END.sub(" ", text)).splitlines():
-        bullet = _BULLET.match(line)
+        bullet = None if line[:1].isalpha() and line[1:2] not in _BEHIND_LETTER else _BULLET.match(line)
         stretches = (line[bullet.end() :] if bullet else line).split()
-        if held and (code or bullet or not stretches or not stretches[0][0].islower()):
+        if held and (bullet or not stretches or not stretches[0][0].islower()):
             yield held
-            held = []
-        found = pieces(stretches)
-        begin = 0
-        for end in () if code else [at for at, each in enumerate(found, start=1) if isinstance(each, Piece) and each.ends]:
-            yield held + found[begin:end]
-            held, begin = [], end
-        held += found[begin:]
+            held = None
+        for said in _said(stretches, whole=code):
+            whole = said if held is None else _continued(held, said)
+            held = None if code or said.closed else whole
+            if held is None:
+                yield whole
     if held:
         yield held
+
+
+def _continued(held: Said, said: Said) -> Said:
+    """Return a sentence with what the next line adds to it; in its own lists, for it may go on for many lines."""
+    held.words.extend(said.words)
+    held.pieces.extend(said.pieces)
+    return held._replace(closed=said.closed)
+
+
+def _said(stretches: list[str], *, whole: bool) -> list[Said]:
+    """Return the sentences of a line, the last of them perhaps not at its end; a whole line is one."""
+    said: list[Said] = []
+    words: list[str] = []
+    others: list[Piece] = []
+    first, after = None, 0
+    for place, piece in pieces(stretches):
+        words += stretches[after:place]
+        after = place + 1
+        if not words and not others:
+            first = piece
+        others.append(piece)
+        if piece.ends and not whole:
+            said.append(Said(words, others, first, closed=True))
+            words, others, first = [], [], None
+    words += stretches[after:]
+    if words or others:
+        said.append(Said(words, others, first, closed=bool(others) and after == len(stretches) and others[-1].ends))
+    return said

@@ -28,7 +28,7 @@ _MEDIA = re.compile(
 _BRACKETS = frozenset("[(<")
 _DOTTED = re.compile(r"\.\w")
 _OMITTED = re.compile("omitted", re.IGNORECASE)  # some letters beyond ASCII are taken for an i as well
-_MARKS = ("://", "www.", "doi:", "arXiv:", "et al.", "§", "见", "照")
+_PLAIN_SIGNS = frozenset(".,!?;'")
 _TRAIL_SIGNS = frozenset(">»›→/·•|\\")
 _LINKS = re.compile(
     r"\[[^\]\n]*\]\([^)\n]*\)|\[[^\]\n]*\]\[[^\]\n]*\]|<a\b[^<>]*>[^<>]*</a>|https?://\S+|www\.\S+|\bdoi:\s?\S+|\barXiv:\s?\S+|\[\[[^\]\n]*\]\]"
@@ -41,7 +41,6 @@ _ENTRY = re.compile(  # one line of a list of literature; its beginning is looke
     r"(?=\s*(?:\[\w{1,8}\]|\(?\d{1,3}[.)]|[-*•]|\w[\w'’-]+,? [A-Z]\b))(?=.*\b(?:1[89]|20)\d\d\b)"
     r".*(?:\bdoi\b|\bpp?\.|\bvol\.|\d\(\d+\)|\d\s?[–-]\s?\d+\.?$|Proceedings|Journal|Press|Conference|arXiv|https?:|\bet al\.)"
 )
-_CENTURIES = ("18", "19", "20")  # of the years that an entry names
 _LEADER = re.compile(r"(?:\.{3}|\. \. \.|…)\s*\d+$")
 _TRAIL = re.compile(r"\s(?:>|»|›|→|/|::|·|•|\||\\)\s|(?<=\w)[>»›](?=\w)|\s?[»›]\s?")
 _PATH = re.compile(r"\s*(?:[A-Za-z]:)?[\\/~.]?(?:[\w.@ -]{1,60}[\\/]){2,}[\w.@ -]{0,60}\s*")
@@ -56,6 +55,8 @@ def stub(reading: Reading) -> Stub:
     >>> [str(stub(read(text))) for text in texts]
     ['media', 'reference', 'breadcrumb', 'note', 'sentence']
     """
+    if _is_plain_sentence(reading):
+        return Stub.NONE if reading.words > STUB_WORDS else _short(reading)
     if is_literature(reading) or is_contents(reading):
         return Stub.REFERENCE
     if reading.words > STUB_WORDS or len(reading.text) > 20 * STUB_WORDS:
@@ -64,6 +65,16 @@ def stub(reading: Reading) -> Stub:
         if belongs(reading):
             return kind
     return _short(reading)
+
+
+def _is_plain_sentence(reading: Reading) -> bool:
+    """Tell whether nothing is there that a picture, a link, a year, a menu or a list has, and a word that points nowhere: as of many."""
+    text = reading.text
+    if len(reading.lines) != 1 or not reading.signs <= _PLAIN_SIGNS or "." in text[:-1] or not text.isascii():
+        return False
+    if "18" in text or "19" in text or "20" in text or "omitted" in text.lower():
+        return False
+    return len(text) <= 20 * STUB_WORDS and not all(map(_points, reading.telling))
 
 
 def is_media(reading: Reading) -> bool:
@@ -78,7 +89,7 @@ def is_media(reading: Reading) -> bool:
 def _may_hold_media(reading: Reading) -> bool:
     """Tell whether there is anything that a picture has: a bracket, a dot inside a word, an address, or that it was left out."""
     text = reading.text
-    if not reading.signs.isdisjoint(_BRACKETS) or "://" in text or ("." in reading.signs and _DOTTED.search(text)):
+    if not reading.signs.isdisjoint(_BRACKETS) or "://" in text or ("." in text[:-1] and _DOTTED.search(text)):
         return True
     return "omitted" in text.lower() if text.isascii() else _OMITTED.search(text) is not None
 
@@ -94,12 +105,16 @@ def is_reference(reading: Reading) -> bool:
 
 def _is_marked(reading: Reading) -> bool:
     """Tell whether there is anything that a link or a citation has."""
-    return not reading.signs.isdisjoint(_BRACKETS) or any(map(reading.text.__contains__, _MARKS))
+    text, signs = reading.text, reading.signs
+    if not signs.isdisjoint(_BRACKETS) or (":" in signs and ("://" in text or "doi:" in text or "arXiv:" in text)):
+        return True
+    return ("." in signs and ("www." in text or "et al." in text)) or (not text.isascii() and ("§" in text or "见" in text or "照" in text))
 
 
 def is_literature(reading: Reading) -> bool:
     """Tell a list of literature: nearly every line an author, a year, and a place of publication."""
-    if reading.code or not any(map(reading.plain.__contains__, _CENTURIES)):
+    plain = reading.plain
+    if reading.code or not ("18" in plain or "19" in plain or "20" in plain):  # of the years that an entry names
         return False
     entries = sum(_ENTRY.match(line[:_LINE]) is not None for line in reading.lines)
     return entries > 0 and entries >= LISTED * len(reading.lines)

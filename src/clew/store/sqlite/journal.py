@@ -12,10 +12,10 @@ write to a reserved block is one that its file system has to note.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
 
 LEAST_BYTES = 1 << 19  # a process that writes a few memories needs no room
+UNSEEN_COMMITS = 64  # between two looks at a journal that has grown to its full length
 STEP_BYTES = 1 << 22  # at most at once: whoever commits next waits until it is on the disk
 
 
@@ -26,13 +26,20 @@ class Journal:
         self._path = f"{os.fspath(path)}-wal"
         self._most_bytes = most_bytes
         self._size = 0  # when it was last seen
+        self._commits = 0  # since then
 
     def make_room(self) -> None:
         """Double the journal where it has grown, within bounds. Only under the file's write lock, when nobody else appends to it."""
-        with suppress(OSError):  # a full disk: SQLite says so where it needs the room
-            size = os.stat(self._path).st_size  # noqa: PTH116 - before every commit; a Path's own takes twice as long
+        if self._size >= self._most_bytes and self._commits < UNSEEN_COMMITS:
+            self._commits += 1  # it has all the room it gets, and hardly ever loses it: `compact` cuts it
+            return
+        self._commits = 0
+        try:  # not `suppress`: before every commit
+            size = os.stat(self._path).st_size  # noqa: PTH116 - a Path's own takes twice as long
             if size != self._size:
                 self._size = size + self._added(size)
+        except OSError:  # a full disk: SQLite says so where it needs the room
+            pass
 
     def _added(self, size: int) -> int:
         room = min(size, STEP_BYTES, self._most_bytes - size)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from json.encoder import encode_basestring as quoted
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any
 
 from clew.errors import InputError
@@ -88,11 +88,13 @@ def canonical(value: Any) -> str:
     >>> canonical(1.0), canonical(True), canonical({"b": 1, "a": [2.5]})
     ('1', 'true', '{"a":[2.5],"b":1}')
     """
+    if type(value) is str:  # as most are
+        return quoted(value)
     return _CANONICAL(_plain(value))
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, str | int):  # most are, and asking whether a value is a Mapping takes longest
+    if isinstance(value, str | int):  # asking whether a value is a Mapping takes longest
         return value
     if isinstance(value, float) and value.is_integer():
         return int(value)
@@ -154,16 +156,21 @@ CELLS: dict[str, Callable[[Any], Any]] = {
     "metadata": _json,
     "quality": _quality,
 }
-_FIELDS = attrgetter(*COLUMNS)
-_CONVERTED = [(COLUMNS.index(column), store) for column, store in CELLS.items()]
+OPTIONAL = ("t_invalid", "t_expired", "parent", "root", "position", "start", "end", "idempotency_key")
+_OPTIONAL = attrgetter(*OPTIONAL)
+_NOTHING = (None,) * len(OPTIONAL)
+
+Inserting = tuple[str, Callable[[Node], tuple[Any, ...]], list[tuple[int, Callable[[Any], Any]]]]
 
 
-def row_of(node: Node) -> list[Any]:
-    """Return the cells of a node in the order of COLUMNS."""
-    row = list(_FIELDS(node))
-    for place, store in _CONVERTED:
-        row[place] = store(row[place])
-    return row
+def _inserting(columns: Sequence[str]) -> Inserting:
+    """Return how nodes are inserted by so many columns: the statement, the fields, and where these are stored in another form."""
+    statement = f"INSERT INTO node ({', '.join(QUOTE.format(column) for column in columns)}) VALUES ({', '.join('?' * len(columns))})"
+    return statement, attrgetter(*columns), [(columns.index(column), store) for column, store in CELLS.items() if column in columns]
+
+
+_WHOLE = _inserting(COLUMNS)
+_USUAL = _inserting([column for column in COLUMNS if column not in OPTIONAL])
 
 
 def insertion(node: Node) -> tuple[str, Sequence[Any]]:
@@ -171,20 +178,11 @@ def insertion(node: Node) -> tuple[str, Sequence[Any]]:
 
     Those are then left out rather than bound: Python's binding looks for an adapter of every None.
     """
-    row = row_of(node)
-    return (_INSERT_USUAL, _USUAL(row)) if _OPTIONAL(row) == _NOTHING else (_INSERT, row)
-
-
-def _inserting(columns: Sequence[str]) -> str:
-    return f"INSERT INTO node ({', '.join(QUOTE.format(column) for column in columns)}) VALUES ({', '.join('?' * len(columns))})"
-
-
-OPTIONAL = frozenset({"t_invalid", "t_expired", "parent", "root", "position", "start", "end", "idempotency_key"})
-_OPTIONAL = itemgetter(*(place for place, column in enumerate(COLUMNS) if column in OPTIONAL))
-_USUAL = itemgetter(*(place for place, column in enumerate(COLUMNS) if column not in OPTIONAL))
-_NOTHING = (None,) * len(OPTIONAL)
-_INSERT = _inserting(COLUMNS)
-_INSERT_USUAL = _inserting([column for column in COLUMNS if column not in OPTIONAL])
+    statement, fields, converted = _USUAL if _OPTIONAL(node) == _NOTHING else _WHOLE
+    row = list(fields(node))
+    for place, store in converted:
+        row[place] = store(row[place])
+    return statement, row
 
 
 def node_of(row: Sequence[Any]) -> Node:

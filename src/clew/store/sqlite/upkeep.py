@@ -8,6 +8,9 @@ from clew.store.sqlite import segments
 from clew.store.sqlite.dense import DenseSearch
 from clew.store.sqlite.lexical import WordSearch
 
+ACTIVE_MODEL = "SELECT m.mid, m.name, m.dimension FROM meta JOIN model m ON m.mid = meta.value WHERE meta.key = 'model'"
+Model = tuple[int, str, int]
+
 
 class Upkeep:
     """Watches the write transactions of one store; called under its write lock."""
@@ -17,10 +20,13 @@ class Upkeep:
         self._words = words
         self._before = 0
         self._left = 0  # rows that may change until segments can be due; none: look
+        self._writer: sqlite3.Connection | None = None  # whose transaction is under way
+        self._asked: tuple[int, Model | None] | None = None  # the model, and how much had been changed when it was asked for
 
     def began(self, connection: sqlite3.Connection) -> None:
         """Begin with nothing uncommitted."""
         self._before = connection.total_changes
+        self._writer, self._asked = connection, None
         self._dense.transaction_began(connection)
         self._words.transaction_moved()
 
@@ -29,16 +35,32 @@ class Upkeep:
 
         A log grows by no more rows than SQLite says were changed. Asking the file at every commit would cost more than that.
         """
+        self._writer = None
         self._left -= connection.total_changes - self._before
         if self._left <= 0:
             self._left = min(self._dense.checkpoint_if_due(connection), segments.checkpoint_if_due(connection))
 
     def undone(self) -> None:
         """Forget what was seen inside: all or a part of it is rolled back."""
+        self._writer = None
         self._dense.rolled_back()
         self._words.transaction_moved()
         self.look()
 
+    def model(self, connection: sqlite3.Connection) -> Model | None:
+        """Return the number, name and dimension of the active model; the file is asked once by a transaction until it writes."""
+        if connection is not self._writer:  # another thread's, or one that only reads: others may write meanwhile
+            return _model(connection)
+        asked = self._asked
+        if asked is None or asked[0] != connection.total_changes:
+            asked = self._asked = (connection.total_changes, _model(connection))
+        return asked[1]
+
     def look(self) -> None:
         """Ask at the next commit whether segments are due, however little has changed."""
         self._left = 0
+
+
+def _model(connection: sqlite3.Connection) -> Model | None:
+    row: Model | None = connection.execute(ACTIVE_MODEL).fetchone()
+    return row

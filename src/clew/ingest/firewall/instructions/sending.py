@@ -58,6 +58,9 @@ ADDRESSED = command(
     rf"(?:any |all )?{_MACHINE}(?: that| who)? {_READ}[^\n.]{{0,60}}\b(?:should|must|will|needs? to|has to|have to)\b",
     r"(?:llm|ai|model|assistant|agent) (?:instructions?|directives?|note)\s{0,2}:",
     rf"when(?:ever)? you {_READ} this\b[^\n]{{0,20}}[,:]",
+    # Half of all texts hold an "ai" in the midst of a word.
+    gate=r"ai\b|a\.i\.|agent|anyone who|assistant|bot|chatbot|crawler|ia\b|ki\b|llm|language model|mod[eè]l|sprachmodell|"
+    r"when(?:ever)? you|whoever",
 )
 TOOL = command(
     "tool_call",

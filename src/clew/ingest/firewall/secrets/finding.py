@@ -9,7 +9,7 @@ from types import MappingProxyType
 from clew.ingest.firewall.secrets.assigned import assigned
 from clew.ingest.firewall.secrets.rule import Rule, Secret
 from clew.ingest.firewall.secrets.services import SERVICES
-from clew.ingest.firewall.secrets.shapes import CARD, SHAPES, private_keys
+from clew.ingest.firewall.secrets.shapes import CARD, PRIVATE, SHAPES, private_keys
 
 _SHORTEST = 8  # characters of a name and a value together: a shorter text holds no secret that could be told
 _REPEATED = 6  # characters of a value that is taken out wherever else it stands: a shorter one may be a word
@@ -19,7 +19,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 _RULES = (*SERVICES, *SHAPES)
 _SHORTEST_TOKEN = 15  # characters without white space: what all rules but that of passwords in addresses need to find anything
 _FEWEST_DIGITS = 15  # of a payment card
-_DIGITS = "0123456789"
+_NO_DIGITS = bytes(code for code in range(128) if not chr(code).isdigit())
 _SIGNS = "_-=/:."  # one of them is in most anchors: a text without it need not be searched for these
 
 
@@ -35,12 +35,12 @@ def _by_sign() -> dict[str, list[tuple[str, int]]]:
 _ANCHORS = _by_sign()
 
 
-def _tried(text: str) -> Iterator[Rule]:
+def _tried(text: str) -> Sequence[Rule]:
     """Return the rules that may find something: a hundred literals are looked for in the time that one pattern takes."""
     if "://" not in text and max(map(len, text.split()), default=0) < _SHORTEST_TOKEN:
-        return iter(())
+        return ()
     found = {place for sign, anchors in _ANCHORS.items() if sign in text for anchor, place in anchors if anchor in text}
-    return map(_RULES.__getitem__, sorted(found))
+    return [_RULES[place] for place in sorted(found)]
 
 
 def secrets_in(text: str, *, cards: bool = False, known: Mapping[str, str] = NOTHING) -> tuple[Secret, ...]:
@@ -51,14 +51,18 @@ def secrets_in(text: str, *, cards: bool = False, known: Mapping[str, str] = NOT
     """
     if len(text) < _SHORTEST:
         return ()
-    found = [*private_keys(text), *(each for rule in _tried(text) for each in rule(text)), *assigned(text)]
-    found += CARD(text) if cards and _may_hold_card(text) else ()
+    found = [*private_keys(text)] if PRIVATE in text else []
+    for rule in _tried(text):
+        found += rule(text)
+    found += assigned(text)
+    if cards and _may_hold_card(text):
+        found += CARD(text)
     return _apart([*found, *repeats(text, {**values(text, found), **known})]) if found or known else ()
 
 
 def _may_hold_card(text: str) -> bool:
     """Tell whether there are digits enough; of other scripts, whose digits count too, nothing is said."""
-    return not text.isascii() or sum(map(text.count, _DIGITS)) >= _FEWEST_DIGITS
+    return not text.isascii() or len(text.encode().translate(None, _NO_DIGITS)) >= _FEWEST_DIGITS
 
 
 def values(text: str, found: Iterable[Secret]) -> dict[str, str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from clew.ingest.firewall.secrets.rule import Rule, Secret, compiled, token
 
+PRIVATE = "PRIVATE KEY"
 _BEGIN = r"-----BEGIN (?:[A-Z0-9]{1,12}+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
 _END = r"-----END (?:[A-Z0-9]{1,12}+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
 _BODY = r"[A-Za-z0-9+/=:,\s\\-]*+"
@@ -15,7 +16,7 @@ PLACEHOLDER = r"(?s)[<\[{(%$].*|.*[>\]})]|[*x.…•#X-]+"
 
 def private_keys(text: str) -> Iterator[Secret]:
     """Yield private keys in PEM or PGP armour; one that was cut short goes as far as its letters do."""
-    if "PRIVATE KEY" not in text:
+    if PRIVATE not in text:
         return
     ends = [found.end() for found in compiled(_END).finditer(text)]
     at = following = 0
