@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from datetime import datetime
+from time import sleep
 
 import pytest
 
 import clew
 from clew.engine import tracking
 from clew.engine.tracking import AccessTracker
-from clew.errors import StoreBusyError
+from clew.errors import StoreBusyError, StoreFullError
 from clew.settings import load
 from clew.store.memory import MemoryStore
 from clew.testing import NOW, FixedClock, later
@@ -117,8 +118,8 @@ def test_an_access_that_cannot_be_counted_is_reported_and_costs_no_answer() -> N
         assert memory.stats()["tracking_failure"] == "The file was locked for 30 s."
 
 
-class OnceBusyStore(BusyStore):
-    """Cannot be written to the first time."""
+class FullStore(MemoryStore):
+    """Has no room for one of the pieces."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -126,25 +127,105 @@ class OnceBusyStore(BusyStore):
 
     def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
         if "a" in ids:
-            return super().touch(ids, at, min_interval_seconds=min_interval_seconds)
+            raise StoreFullError("No space left.")
         self.written += ids
         return len(ids)
 
 
 def test_one_piece_that_cannot_be_counted_does_not_take_the_others_with_it() -> None:
-    store = OnceBusyStore()
+    store = FullStore()
     counting = AccessTracker(store, load(overrides={"access": {"flush_seconds": 3600.0, "batch": 2}}).settings.access)
     counting.record(["a", "b", "c", "d", "e"], NOW, space="default")
     counting.flush()
     assert store.written == ["c", "d", "e"]
-    assert counting.failure == "The file was locked for 30 s."  # though the last piece could be counted
+    assert counting.failure == "No space left."  # though the last piece could be counted
+    counting.close()
+
+
+class LockedStore(MemoryStore):
+    """Is held by another process until it is released."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.locked = True
+        self.asked = 0
+        self.written: list[NodeId] = []
+
+    def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
+        self.asked += 1
+        if self.locked:
+            raise StoreBusyError("The file was locked for 30 s.")
+        self.written += ids
+        return len(ids)
+
+
+def test_what_a_lock_was_in_the_way_of_is_counted_after_it() -> None:
+    store = LockedStore()
+    counting = AccessTracker(store, load(overrides={"access": {"flush_seconds": 3600.0, "batch": 2}}).settings.access)
+    counting.record(["a", "b", "c"], NOW, space="default")
+    counting.flush()
+    assert store.asked == 1  # what is in the way of one piece is in the way of the next
+    counting.record(["d"], NOW, space="default")
+    store.locked = False
+    counting.flush()
+    assert sorted(store.written) == ["a", "b", "c", "d"]
+    assert counting.failure is None
+    counting.close()
+
+
+def test_the_writer_comes_back_to_what_a_callers_flush_could_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracking, "PATIENCE_SECONDS", 0.05)
+    store = LockedStore()
+    counting = AccessTracker(store, load(overrides={"access": {"flush_seconds": 0.05}}).settings.access)
+    counting.record(["a"], NOW, space="default")
+    counting.flush()
+    store.locked = False
+    for _ in range(200):
+        if store.written:
+            break
+        sleep(0.05)
+    assert store.written == ["a"]
+    counting.close()
+
+
+def test_a_store_that_stays_locked_is_not_asked_over_and_over() -> None:
+    store = LockedStore()
+    counting = AccessTracker(store, load(overrides={"access": {"flush_seconds": 0.0, "batch": 1}}).settings.access)
+    counting.record(["a", "b", "c"], NOW, space="default")
+    sleep(0.5)
+    assert store.asked <= 2
+    counting.close()
+
+
+def test_a_store_that_stays_locked_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracking, "BATCHES_KEPT", 2)
+    store = LockedStore()
+    counting = AccessTracker(store, load(overrides={"access": {"flush_seconds": 3600.0, "batch": 2}}).settings.access)
+    for number in range(20):
+        counting.record([f"n{number}"], NOW, space="default")
+        counting.flush()
+    store.locked = False
+    counting.close()
+    assert sorted(store.written) == ["n0", "n1", "n2", "n3"]
+
+
+class FailingStore(MemoryStore):
+    def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
+        raise OSError("The cable is out.")
+
+
+def test_an_error_that_no_store_should_raise_is_reported_and_ends_nothing() -> None:
+    counting = AccessTracker(FailingStore(), load(overrides={"access": {"flush_seconds": 3600.0}}).settings.access)
+    counting.record(["a"], NOW, space="default")
+    counting.flush()
+    assert counting.failure == "OSError: The cable is out."
     counting.close()
 
 
 def test_what_was_counted_is_told_once_for_each_space_and_nothing_else() -> None:
     told: list[tuple[str, list[NodeId], datetime]] = []
     settings = load(overrides={"access": {"flush_seconds": 3600.0, "batch": 2}}).settings.access
-    counting = AccessTracker(OnceBusyStore(), settings, publish=lambda space, ids, at: told.append((space, list(ids), at)))
+    counting = AccessTracker(FullStore(), settings, publish=lambda space, ids, at: told.append((space, list(ids), at)))
     counting.record(["a", "b"], NOW, space="work")  # cannot be counted
     counting.record(["c", "d"], later(1), space="work")
     counting.record(["e"], NOW, space="home")

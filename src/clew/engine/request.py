@@ -55,7 +55,7 @@ def _query(text: object, limit: int) -> str:
     if not isinstance(text, str):
         raise InputError("query", text, "must be text", "Ask in words.")
     if not text.strip():
-        raise InputError("query", text, "is empty", "Ask in words; to browse, use recent(), important() or popular().")
+        raise InputError("query", text, "is empty", "Ask in words; to browse, ask for what is recent, important or popular.")
     if len(text) > limit:
         raise InputError(
             "query",

@@ -8,7 +8,7 @@ from datetime import datetime
 from time import monotonic, sleep
 from typing import NamedTuple, TypeAlias
 
-from clew.errors import ClewError
+from clew.errors import ClewError, StoreBusyError
 from clew.forking import after_fork
 from clew.ports import Store
 from clew.settings import AccessSettings
@@ -17,6 +17,7 @@ from clew.types import NodeId
 PAUSE_SECONDS = 0.05  # longer than a recall takes: nobody asks just now, and writing slows no answer down
 PATIENCE_SECONDS = 2.0  # for which a full batch waits for a pause that does not come
 BREAK_SECONDS = 0.001  # between two pieces: another writer gets the lock
+BATCHES_KEPT = 16  # while another process holds the store: what comes behind them is not counted
 
 Publish: TypeAlias = Callable[[str, Sequence[NodeId], datetime], None]
 
@@ -46,6 +47,7 @@ class AccessTracker:
         self._condition = threading.Condition()
         self._waiting: dict[NodeId, Access] = {}
         self._recorded = 0.0
+        self._retried = 0.0  # not before then, after a lock was in the way
         self._writer: threading.Thread | None = None
 
     def record(self, ids: Sequence[NodeId], at: datetime, *, space: str) -> None:
@@ -63,7 +65,7 @@ class AccessTracker:
                 self._condition.notify()
 
     def flush(self) -> None:
-        """Write what is waiting, now and in this thread."""
+        """Write what is waiting, now and in this thread; what another process's lock is in the way of goes on waiting."""
         with self._condition:
             waiting, self._waiting = list(self._waiting.items()), {}
         if not waiting:
@@ -74,18 +76,30 @@ class AccessTracker:
             if at:
                 sleep(BREAK_SECONDS)
             piece = dict(waiting[at : at + self._settings.batch])
-            if self._done(self._count, piece):
+            error = self._failed(self._count, piece)
+            if error is None:
                 written |= piece
-        self._done(self._tell, written)
+            elif isinstance(error, StoreBusyError):
+                self._keep(waiting[at:])  # the lock is in the way of the others too
+                break
+        self._failed(self._tell, written)
 
-    def _done(self, write: Callable[[Mapping[NodeId, Access]], None], accesses: Mapping[NodeId, Access]) -> bool:
-        """Write, and say whether it could be done: an uncounted access is a loss that statistics report, not a failed recall."""
+    def _failed(self, write: Callable[[Mapping[NodeId, Access]], None], accesses: Mapping[NodeId, Access]) -> Exception | None:
+        """Write; return what was in the way: an uncounted access is a loss that statistics report, not a failed recall."""
         try:
             write(accesses)
-        except ClewError as error:
-            self.failure = error.message
-            return False
-        return True
+        except Exception as error:  # whatever a store raises: the thread that writes goes on with the next
+            self.failure = error.message if isinstance(error, ClewError) else f"{type(error).__name__}: {error}"
+            return error
+        return None
+
+    def _keep(self, accesses: Sequence[tuple[NodeId, Access]]) -> None:
+        """Let as many wait once more as there is room for; what was returned again meanwhile counts as of then."""
+        with self._condition:
+            room = max(0, BATCHES_KEPT * self._settings.batch - len(self._waiting))
+            self._waiting = {**dict(accesses[:room]), **self._waiting}
+            self._retried = monotonic() + PATIENCE_SECONDS
+            self._condition.notify()  # a caller's flush may have met the lock, and the writer sleeps
 
     def _count(self, piece: Mapping[NodeId, Access]) -> None:
         latest = max(access.at for access in piece.values())
@@ -115,6 +129,7 @@ class AccessTracker:
                 self._condition.wait_for(lambda: self._waiting or self._closing)
                 began = monotonic()
                 self._condition.wait_for(lambda: len(self._waiting) >= self._settings.batch or self._closing, self._settings.flush_seconds)
+                self._condition.wait_for(lambda: self._closing, max(0.0, self._retried - monotonic()))
                 self._await_pause(min(began + self._settings.flush_seconds, monotonic() + PATIENCE_SECONDS))
                 if self._closing:
                     return
