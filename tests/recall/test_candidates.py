@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -18,7 +18,7 @@ from clew.settings import Weights
 from clew.store.memory import MemoryStore
 from clew.store.sqlite import SqliteStore
 from clew.testing import MODEL, embedding, node, unit, where
-from clew.types import Vectors
+from clew.types import Filter, Ranking, Vectors
 from clew.words import query_terms
 
 QUERY = unit("query")
@@ -179,3 +179,31 @@ def test_inside_a_transaction_both_channels_see_what_it_wrote(tmp_path: Path, ex
             inside = ask(store, executor)
         assert (ids(inside, DENSE), ids(inside, SPARSE)) == (["own"], ["own"])
         assert ids(ask(store, executor), SPARSE) == ["own"]
+
+
+class Recording(SqliteStore):
+    """Tells in which order it was asked."""
+
+    def begin_dense(self, vector: Vectors, where: Filter, *, limit: int) -> Callable[[], Ranking]:
+        self.asked = ["begun"]
+        finish = super().begin_dense(vector, where, limit=limit)
+
+        def finished() -> Ranking:
+            self.asked.append("finished")
+            return finish()
+
+        return finished
+
+    def sparse(self, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
+        self.asked.append("words")
+        return super().sparse(terms, where, limit=limit)
+
+
+def test_words_are_looked_up_while_the_vectors_are_searched(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+    with closing(Recording.open(tmp_path / "memory.clew", synchronous="OFF")) as store:
+        store.activate(MODEL)
+        made = node("near", "an apple")
+        store.insert([made], [embedding(made, at_cosine(0.9, "near"))])
+        found = ask(store, executor, quick=True)
+        assert (ids(found, DENSE), ids(found, SPARSE)) == (["near"], ["near"])
+        assert store.asked == ["begun", "words", "finished"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ import pytest
 from clew.ports import ModelInfo, Sort
 from clew.store.filters import passes
 from clew.store.memory import MemoryStore
-from clew.store.sqlite import SqliteStore, dense, index, mapping, scan, verify
+from clew.store.sqlite import SqliteStore, dense, index, mapping, scan, verify, work
+from clew.store.sqlite.work import Work, portions
 from clew.store.vectors import exact_cosines
 from clew.testing import MODEL, added, embedding, later, node, unit, where
 from clew.types import Embedding, Filter, Role, Vectors
@@ -142,13 +144,13 @@ def test_without_simsimd_the_same_rows_are_proposed(large: SqliteStore, monkeypa
     assert products(codes[:0], query[0]).shape == (0,)
 
 
-@pytest.mark.parametrize("looked_at", [1, 8], ids=["few", "many"])
+@pytest.mark.parametrize("looked_at", [(1,), (8,), (1, 8)], ids=["few", "many", "more"])
 @pytest.mark.parametrize("filter", FILTERS, ids=["none", "category", "tag", "space", "since", "several", "as_of"])
 def test_filtering_only_the_best_rows_changes_no_answer(
-    large: SqliteStore, filter: Filter, looked_at: int, monkeypatch: pytest.MonkeyPatch
+    large: SqliteStore, filter: Filter, looked_at: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index, "GROUP", 1)  # as if the store were larger
-    monkeypatch.setattr(index, "LOOKED_AT", looked_at)
+    monkeypatch.setattr(scan, "LOOKED_AT", looked_at)
     monkeypatch.setattr(index, "MOSTLY", 0.0)
     for query in clustered(3, 6):
         found = large.dense(query, filter, limit=10)
@@ -210,13 +212,163 @@ def test_a_scan_does_not_wait_for_threads_that_are_busy(monkeypatch: pytest.Monk
     monkeypatch.setattr(scan, "THREADED_ROWS", 100)
     monkeypatch.setattr(scan, "THREADS", 2)
     release = threading.Event()
-    with ThreadPoolExecutor(1) as busy:
-        monkeypatch.setattr(scan, "_threads", lambda process: busy)
-        busy.submit(release.wait)
-        try:
-            assert (products(codes, query[0]) == alone).all()  # would hang if it waited
-        finally:
-            release.set()
+    Work(lambda _: _waited(release), [slice(1)]).offer(threads=1)
+    try:
+        assert (products(codes, query[0]) == alone).all()  # would hang if it waited
+    finally:
+        release.set()
+
+
+def _waited(event: threading.Event) -> None:
+    assert event.wait(30)
+
+
+def test_what_a_helping_thread_meets_is_raised_to_the_one_who_waits() -> None:
+    begun = threading.Event()
+
+    def part(cut: slice) -> None:
+        if cut.start == 0:  # which whoever waits would take last
+            begun.set()
+            raise MemoryError("no room")
+        _waited(begun)
+
+    work = Work(part, [slice(0, 1), slice(1, 2)])
+    work.offer(threads=1)
+    with pytest.raises(MemoryError, match="no room"):
+        work.finish()
+
+
+def test_where_no_thread_can_be_begun_the_one_who_asks_does_it_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    codes, _ = scan.quantise(clustered(3001, 3))
+    query, _ = scan.quantise(clustered(1, 4))
+    alone = products(codes, query[0])
+    monkeypatch.setattr(scan, "THREADED_ROWS", 100)
+    monkeypatch.setattr(scan, "THREADS", 5)
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    monkeypatch.setattr(work, "_helpers", {})
+    assert (products(codes, query[0]) == alone).all()
+
+
+def test_many_that_ask_at_once_share_the_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "_helpers", {})
+    before = threading.active_count()
+    together = threading.Barrier(16)
+    release = threading.Event()
+
+    def ask() -> None:
+        together.wait(30)
+        Work(lambda _: _waited(release), [slice(1)]).offer(threads=3)
+
+    asking = [threading.Thread(target=ask) for _ in range(16)]
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join()
+    assert threading.active_count() == before + 3
+    release.set()
+
+
+def test_what_was_finished_can_be_asked_for_again() -> None:
+    done = Work(lambda cut: cut.stop, [slice(0, 1), slice(1, 2)])
+    assert done.finish() == done.finish() == [1, 2]
+
+
+@pytest.mark.parametrize("threads", [2, 3, 8])
+@pytest.mark.parametrize("size", [1, 2, 7, 64, 1000])
+def test_portions_are_the_whole_and_become_no_larger(size: int, threads: int) -> None:
+    cuts = portions(size, threads=threads)
+    sizes = [cut.stop - cut.start for cut in cuts]
+    assert [row for cut in cuts for row in range(cut.start, cut.stop)] == list(range(size))
+    assert sizes == sorted(sizes, reverse=True)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
+def test_a_forked_child_scans_with_threads_of_its_own() -> None:
+    script = """
+import os, warnings
+import numpy as np
+from clew.store.sqlite import scan
+warnings.simplefilter("ignore")
+scan.THREADED_ROWS, scan.THREADS = 100, 2
+rows = np.arange(64_000, dtype=np.uint64).astype(np.uint8).reshape(1000, 64)
+query = np.arange(64, dtype=np.int8)
+expected = scan.dots(rows, scan.excess(rows), query)
+child = os.fork()
+found = scan.dots(rows, scan.excess(rows), query)
+assert (found == expected).all()
+if not child:
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+begun = scan.begun(rows, scan.excess(rows), query)
+child = os.fork()
+assert (begun() == expected).all()  # in the child too, whose parent's threads may have taken a part along
+if not child:
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+    done = subprocess.run([sys.executable, "-c", script], timeout=60, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_search_that_was_begun_finds_what_was_there_then_and_is_there_still(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan, "THREADED_ROWS", 100)
+    monkeypatch.setattr(scan, "THREADS", 2)
+    monkeypatch.setattr(index, "GROUP", 1)  # as if the store were larger
+    with closing(SqliteStore.open(tmp_path / "memory.clew", synchronous="OFF")) as store:
+        store.activate(BIG)
+        nodes, vectors = made(clustered(1000, 7))
+        store.insert(nodes, vectors)
+        for (at, query), filter in zip(enumerate(clustered(5, 8)), FILTERS, strict=False):
+            assert store.begin_dense(query, filter, limit=10)() == store.dense(query, filter, limit=10), at
+        query = vectors[200].vector
+        before = store.dense(query, where(), limit=10)
+        begun = store.begin_dense(query, where(), limit=10)
+        store.delete([before[0].id])
+        late = node("late", "written after the search began")
+        store.insert([late], [embedding(late, query)])
+        found = begun()
+        assert before[0].id not in {match.id for match in found}
+        assert "late" not in {match.id for match in found}
+        assert found[:9] == before[1:]
+        with store.transaction():
+            own = node("own", "seen by nobody else yet")
+            store.insert([own], [embedding(own, query)])
+            assert {match.id for match in store.begin_dense(query, where(), limit=2)()} == {"late", "own"}
+
+
+@pytest.fixture
+def shared_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
+    """A store of a thousand vectors that is searched as a large one is."""
+    monkeypatch.setattr(scan, "THREADED_ROWS", 100)
+    monkeypatch.setattr(scan, "THREADS", 2)
+    monkeypatch.setattr(index, "GROUP", 1)
+    with closing(SqliteStore.open(tmp_path / "memory.clew", synchronous="OFF")) as store:
+        store.activate(BIG)
+        store.insert(*made(clustered(1000, 7)))
+        yield store
+
+
+def test_vectors_that_are_written_anew_while_a_search_goes_on_change_nothing_else(shared_out: SqliteStore) -> None:
+    (query,) = clustered(1, 8)
+    before = shared_out.dense(query, where(), limit=10)
+    begun = shared_out.begin_dense(query, where(), limit=10)
+    nodes, vectors = made(clustered(1000, 7))
+    near = {match.id for match in before}
+    far = [each for node_, each in zip(nodes, vectors, strict=True) if node_.id not in near][:200]
+    sunk = np.full(len(query), -1 / np.sqrt(len(query)), np.float32)  # its codes add up to less than any other's
+    shared_out.put([replace(each, vector=sunk) for each in far], BIG)
+    shared_out.dense(query, where(), limit=1)  # takes them over, in place
+    assert begun() == before
+
+
+def test_a_list_is_full_though_the_nearest_were_deleted_while_the_search_went_on(shared_out: SqliteStore) -> None:
+    (query,) = clustered(1, 8)
+    begun = shared_out.begin_dense(query, where(), limit=10)
+    shared_out.delete([match.id for match in shared_out.dense(query, where(), limit=100)])
+    assert begun() == shared_out.dense(query, where(), limit=10)
 
 
 def test_the_file_is_mapped_only_while_the_vectors_are_read(large: SqliteStore) -> None:
@@ -343,6 +495,27 @@ def test_a_segment_with_other_bytes_is_found_by_verify_and_repaired(path: Path, 
     assert store.verify() == ()
     assert [nearest(store, f"text {n}") for n in range(60)] == [f"n{n:04}" for n in range(60)]
     store.close()
+
+
+def saved_at(store: SqliteStore) -> int:
+    """Return as of which change the segments are."""
+    return int(table(store, "SELECT value FROM meta WHERE key = 'segment_seq'")[0][0])
+
+
+@pytest.mark.usefixtures("small_segments")
+def test_appended_vectors_are_saved_soon_and_scattered_changes_once_they_are_many(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dense, "SEGMENT_CHANGES", 4)
+    with closing(filled(path, 600)) as store:
+        store._dense.checkpoint(store._database.connection)
+        before = saved_at(store)
+        for n in range(600, 617):
+            added(store, [node(f"n{n:04}", f"text {n}")])
+        after = saved_at(store)
+        assert after - before >= 16  # two segments, far less than a sixteenth of the rows
+        for n in range(0, 600, 30):
+            store.update(f"n{n:04}", archived=True)
+        assert saved_at(store) == after  # as many segments as changes
+        assert nearest(store, "text 616") == "n0616"
 
 
 def test_a_store_without_an_active_model_writes_no_segments_over_and_over(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

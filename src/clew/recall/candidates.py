@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from clew.ports import Coverage, Store
 from clew.recall.fetch import covered
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Recall, Rejection
-from clew.types import QUESTIONS, Match, NodeId, Ranking, Role, Vectors, ranked
+from clew.types import QUESTIONS, Filter, Match, NodeId, Ranking, Role, Vectors, ranked
 
 EmbedQuery: TypeAlias = Callable[[str], tuple[Vectors | None, tuple[str, ...]]]
 """Returns the vector of a question, or None and the reason; no reason where the store has no vectors yet."""
@@ -29,6 +29,14 @@ class SupportsTransactions(Protocol):
     @property
     def in_transaction(self) -> bool:
         """Whether this thread is inside a transaction."""
+
+
+@runtime_checkable
+class SupportsBeginning(Protocol):
+    """A store whose search by vectors goes on by itself once it is begun."""
+
+    def begin_dense(self, vector: Vectors, where: Filter, *, limit: int) -> Callable[[], Ranking]:
+        """Begin what `dense` does, as of now, and return what waits for it, for this thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +65,13 @@ class Candidates:
             notes = (NO_VECTORS,)
         fresh = tuple(note for note in notes if note not in recall.notes)  # a stage before may have asked for the vector in vain
         recall = replace(recall, vector=vector, notes=recall.notes + fresh)
+        nearest = self._nearest(recall, vector) if vector is not None else tuple
         found: dict[str, Ranking] = {}
-        if SPARSE in self.channels:  # before the scan, which takes every core there is: side by side both are slower
+        if SPARSE in self.channels:
             # Not begun yet, so the question was embedded at once or the machine is busy: quicker done than waited for.
             found[SPARSE] = self._sparse(recall) if words is None or words.cancel() else words.result()
         if vector is not None:
-            found[DENSE] = self.store.dense(vector, recall.question.where, limit=self.limit)
+            found[DENSE] = nearest()
             there = covered(recall, store=self.store)
             if there.contexts and CONTEXT in self.channels:
                 found[CONTEXT] = self.store.dense(vector, recall.question.where, limit=self.limit, role=Role.CONTEXT)
@@ -78,6 +87,12 @@ class Candidates:
             done.set_result(self._sparse(recall))
             return done
         return self.executor.submit(self._sparse, recall)
+
+    def _nearest(self, recall: Recall, vector: Vectors) -> Callable[[], Ranking]:
+        """Begin the search by vectors, which goes on while the words are looked up; return what waits for it."""
+        if isinstance(self.store, SupportsBeginning):
+            return self.store.begin_dense(vector, recall.question.where, limit=self.limit)
+        return lambda: self.store.dense(vector, recall.question.where, limit=self.limit)
 
     def _sparse(self, recall: Recall) -> Ranking:
         return self.store.sparse(recall.terms, recall.question.where, limit=self.limit)

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from heapq import nsmallest
 from itertools import count
+from operator import neg
 from typing import NamedTuple
 
 from clew.graph.phrases import Phrase, phrases, spotted
@@ -108,8 +110,9 @@ class Spread:
         worth = {id: (1.0 - self.named_weight) * each for id, each in own.items()} if named else own
         for id, place in named.items():
             worth[id] = worth.get(id, 0.0) + place.contribution
-        best = sorted(worth, key=lambda id: (-worth[id], id))[: self.starts]
-        recall = fetched(recall, best, store=self.store)
+        best = [id for _, id in nsmallest(self.starts, zip(map(neg, worth.values()), worth, strict=True))]
+        # With the starts those that are likely to be returned: who comes next finds them read.
+        recall = fetched(recall, dict.fromkeys((*best, *hits.ids(recall.question.k))), store=self.store)
         starts = {id: worth[id] for id in best if worth[id] > 0}
         paths = {} if self._answered(best[:1], recall) else self._paths(starts, runs, recall)
         if not named and not paths:

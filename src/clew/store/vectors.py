@@ -44,6 +44,7 @@ def exact_cosines(rows: Halves, query: Vectors) -> npt.NDArray[np.float64]:
     >>> exact_cosines(np.array([[0.0, 1.0], [1.0, 0.0]], np.float16), np.array([0.0, 1.0], np.float32)).tolist()
     [1.0, 0.0]
     """
-    products = np.ascontiguousarray(rows, dtype=np.float64) * query
+    products = rows.astype(np.float64, order="C")
+    products *= query  # in place: no second array of this size
     cosines: npt.NDArray[np.float64] = products.sum(axis=1)
     return cosines

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,8 @@ from clew.store.vectors import as_unit, exact_cosines
 from clew.types import Filter, Match, NodeId, Ranking, Role, Vectors, ranked
 
 SEGMENT_ROWS = 4096
-CHECKPOINT_SHARE = 16  # segments are rewritten when a sixteenth of the rows has changed: bounds both replay and rewriting
+CHECKPOINT_SHARE = 16  # segments are rewritten when a sixteenth of the rows has changed: bounds both replay and rewriting,
+SEGMENT_CHANGES = 256  # or, from a segment's worth on, when so many changes pay for each: those that were appended stand together
 CHANGES_KEPT = 16384  # for other processes to catch up from; one that is further behind reloads
 COMPACT_SHARE = 4  # reload when a quarter of the rows is dead
 OVERLAY_ROWS = 256  # changes of others that a transaction takes into its overlay rather than open the file once more, 1 ms
@@ -97,22 +98,73 @@ class DenseSearch:
 
     def search(self, query: Vectors, where: Filter, *, limit: int, role: Role) -> Ranking:
         """Return the `limit` nearest nodes by exact cosine."""
+        return self.begin(query, where, limit=limit, role=role)()
+
+    def begin(self, query: Vectors, where: Filter, *, limit: int, role: Role) -> Callable[[], Ranking]:
+        """Begin to look for the `limit` nearest nodes by exact cosine; return what waits for them, for this thread."""
         connection = self._database.connection
         seq, model, dimension = self._state(connection)
         if not model:
-            return ()
+            return tuple
         query = as_unit(query, dimension)
         if limit <= 0:
-            return ()
+            return tuple
         allowed = carrying(connection, where)
         count = proposals(limit)
         if connection.in_transaction:
-            proposed = self._propose_in_transaction(connection, query, where, role=role, count=count, allowed=allowed)
-        else:
-            index = self._synced(connection, seq, model)
-            proposed = index.nearest(query, where, role=role, count=count, allowed=allowed, hidden=None)
+            there = self._propose_in_transaction(connection, query, where, role=role, count=count, allowed=allowed)
+            return lambda: self._ranked(there, query, where, limit=limit)
+        index = self._synced(connection, seq, model)
+        proposed = self._proposing(index, query, where, role=role, count=count, allowed=allowed)
+
+        def finished() -> Ranking:
+            there = proposed()
+            found = self._ranked(there, query, where, limit=limit)
+            if len(found) == limit or len(there.eids) < count:
+                return found
+            connection = self._database.connection  # of the thread that waits
+            seq, active, _ = self._state(connection)
+            if active != model:
+                return found
+            index = self._synced(connection, seq, model)  # many were deleted meanwhile: those behind them count
+            there = self._proposing(index, query, where, role=role, count=count, allowed=allowed)()
+            return self._ranked(there, query, where, limit=limit)
+
+        return finished
+
+    def _proposing(
+        self,
+        index: VectorIndex,
+        query: Vectors,
+        where: Filter,
+        *,
+        role: Role,
+        count: int,
+        allowed: npt.NDArray[np.int64] | None,
+        hidden: npt.NDArray[np.int64] | None = None,
+    ) -> Callable[[], Proposed]:
+        """Begin to look in the shared index; return what waits for it, and looks once more where vectors were overwritten meanwhile."""
+
+        def begin() -> Callable[[], Proposed]:
+            return index.begin(query, where, role=role, count=count, allowed=allowed, hidden=hidden)
+
+        with self._lock:  # not in the middle of a change
+            edits = index.edits
+        proposed = begin()
+
+        def finished() -> Proposed:
+            there = proposed()
+            if index.edits == edits:
+                return there
+            with self._lock:  # with nobody writing
+                return begin()()
+
+        return finished
+
+    def _ranked(self, proposed: Proposed, query: Vectors, where: Filter, *, limit: int) -> Ranking:
+        connection = self._database.connection
         # Where all that pass were proposed they are few, and all are scored: then no rounding matters at all.
-        near = proposed.near(limit if len(proposed.eids) >= count else len(proposed.eids))
+        near = proposed.near(limit if len(proposed.eids) >= proposals(limit) else len(proposed.eids))
         found = self._rescored(connection, proposed.eids[near], query, where)
         if len(found) < np.count_nonzero(near):  # some are gone or changed since: then those behind them count
             found += self._rescored(connection, proposed.eids[~near], query, where)
@@ -184,8 +236,8 @@ class DenseSearch:
         with mapped(connection), snapshot(connection):
             seq, model, dimension = self._state(connection)
             index = VectorIndex(dimension, model=model)
-            saved = dict(connection.execute("SELECT key, value FROM meta WHERE key LIKE 'segment%'").fetchall())
-            if saved.get("segment_model") == model and self._read_segments(connection, index, rows=saved["segment_rows"]):
+            saved = _saved(connection)
+            if saved.get("segment_model") == model and self._read_segments(connection, index, saved, changes=seq - saved["segment_seq"]):
                 index.seq, index.newest = saved["segment_seq"], saved["segment_newest"]
                 self._apply(connection, index)
                 return index
@@ -195,11 +247,11 @@ class DenseSearch:
             index.seq, index.newest = seq, _newest(connection)
             return index
 
-    def _read_segments(self, connection: sqlite3.Connection, index: VectorIndex, *, rows: int) -> bool:
+    def _read_segments(self, connection: sqlite3.Connection, index: VectorIndex, saved: Mapping[str, int], *, changes: int) -> bool:
         """Fill the index from the segments; say False, and leave it empty, when one is missing or not what it should be."""
-        if _segment_rows(connection) != rows:
+        if _segment_rows(connection) != saved["segment_rows"]:
             return False
-        index._grow(rows)
+        index.reserve(saved["segment_rows"] + changes)
         for codes, columns in connection.execute("SELECT codes, columns FROM segment ORDER BY segment"):
             if len(columns) % RECORD.itemsize or len(codes) != len(columns) // RECORD.itemsize * index.dimension:
                 index.__post_init__()
@@ -234,11 +286,11 @@ class DenseSearch:
             if overlay.model != model:  # the transaction itself changed the model
                 self._overlay = overlay, touched = self._load(connection), set()
             touched.update(self._apply(connection, overlay))
-        fresh = overlay.nearest(query, where, role=role, count=count, allowed=allowed, hidden=None)
+        fresh = overlay.begin(query, where, role=role, count=count, allowed=allowed, hidden=None)()
         if base is None:
             return fresh
         hidden = np.fromiter(touched, np.int64, len(touched))
-        return fresh.beside(base.nearest(query, where, role=role, count=count, allowed=allowed, hidden=hidden))
+        return fresh.beside(self._proposing(base, query, where, role=role, count=count, allowed=allowed, hidden=hidden)())
 
     def _catch_up(self, connection: sqlite3.Connection, seq: int, model: int) -> None:
         """Bring the shared index up to what is committed, or so near that the overlay stays small."""
@@ -274,25 +326,24 @@ class DenseSearch:
     def checkpoint_if_due(self, connection: sqlite3.Connection) -> int:
         """Write the segments when enough vectors changed since they were last written; return how many more may change until then."""
         seq, model, _ = self._state(connection)
-        written, rows = connection.execute(
-            "SELECT coalesce((SELECT value FROM meta WHERE key = 'segment_seq'), 0), coalesce((SELECT max(eid) FROM embedding), 0)"
-        ).fetchone()
-        bearable = max(SEGMENT_ROWS, int(rows) // CHECKPOINT_SHARE)
-        if not model or seq - written < bearable:
-            return int(bearable + written - seq)
+        saved = _saved(connection)
+        changes = seq - (saved["segment_seq"] if saved.get("segment_model") == model else 0)
+        if not model or changes < SEGMENT_ROWS:
+            return SEGMENT_ROWS - changes if model else SEGMENT_ROWS
+        (rows,) = connection.execute("SELECT coalesce(max(eid), 0) FROM embedding").fetchone()
+        bearable = min(-(-int(rows) // CHECKPOINT_SHARE), SEGMENT_CHANGES * len(_stale(connection, model, saved)))
+        if changes < bearable:
+            return bearable - changes  # no sooner: the segments that are stale only become more
         self.checkpoint(connection)
-        return bearable
+        return SEGMENT_ROWS
 
     def checkpoint(self, connection: sqlite3.Connection) -> None:
         """Write the segments whose vectors changed, and drop the part of the log that nobody needs."""
         seq, model, dimension = self._state(connection)
-        saved = dict(connection.execute("SELECT key, value FROM meta WHERE key LIKE 'segment%'").fetchall())
+        saved = _saved(connection)
         if saved.get("segment_model") != model:
             connection.execute("DELETE FROM segment")
-            stale = {eid for (eid,) in connection.execute("SELECT DISTINCT eid / ? FROM embedding WHERE model = ?", (SEGMENT_ROWS, model))}
-        else:
-            stale = {eid // SEGMENT_ROWS for eid in changed(connection, saved["segment_seq"], saved["segment_newest"])}
-        for segment in sorted(stale):
+        for segment in sorted(_stale(connection, model, saved)):
             self._write_segment(connection, segment, model, dimension)
         newest = _newest(connection)
         floor = max(0, seq - newest - CHANGES_KEPT)
@@ -322,6 +373,19 @@ def changed(connection: sqlite3.Connection, seq: int, newest: int) -> list[int]:
     """Return the vectors that changed after a place in the log, in order; `newest` is as of then."""
     query = "SELECT eid FROM change WHERE seq > ? UNION SELECT eid FROM embedding WHERE eid > ? ORDER BY 1"
     return [eid for (eid,) in connection.execute(query, (seq - newest, newest))]
+
+
+def _saved(connection: sqlite3.Connection) -> dict[str, int]:
+    """Return what is noted about the segments."""
+    return dict(connection.execute("SELECT key, value FROM meta WHERE key LIKE 'segment%'").fetchall())
+
+
+def _stale(connection: sqlite3.Connection, model: int, saved: Mapping[str, int]) -> set[int]:
+    """Return the segments whose vectors changed since they were saved; all where they are of another model."""
+    if saved.get("segment_model") == model:
+        return {eid // SEGMENT_ROWS for eid in changed(connection, saved["segment_seq"], saved["segment_newest"])}
+    rows = connection.execute("SELECT DISTINCT eid / ? FROM embedding WHERE model = ?", (SEGMENT_ROWS, model))
+    return {segment for (segment,) in rows}
 
 
 def _newest(connection: sqlite3.Connection) -> int:

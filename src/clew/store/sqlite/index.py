@@ -2,8 +2,8 @@
 
 The matrix only proposes: the caller rescores from the float16 truth under its own snapshot. Rows are
 kept in the order of their embedding ids, so that a row is found by bisection. A reader works on the
-arrays as they were when it began: rows are appended behind its back and overwritten in place, which
-the rescoring puts right, but never moved.
+arrays as they were when it began: rows are appended behind its back, and never moved. What a filter asks is overwritten
+in place, which the rescoring puts right, and so are vectors: `edits` tells, and whoever reads them begins anew.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from clew.store.sqlite.columns import FOREVER, Mask, Records, among, passing
 from clew.store.sqlite.database import space_code
-from clew.store.sqlite.scan import GROUP, Bytes, Codes, dots, excess, quantise, raised, top
+from clew.store.sqlite.scan import GROUP, LOOKED_AT, Bytes, Codes, Passes, Rows, begun, dots, excess, leading, quantise, raised, top
 from clew.types import QUESTIONS, Filter, Role, Vectors
 
 RECORD = np.dtype(
@@ -35,13 +35,10 @@ STANDALONE = 3  # what a node without a context key says: its own context
 
 GATHER_SHARE = 0.25  # a filter that keeps less than this: copy the survivors together, scan only them
 MOSTLY = 0.5  # a filter that keeps more than this, by a sample: scan all rows, look at the best
-LOOKED_AT = 4  # rows looked at for each one wanted before the filter is applied to all
 SAMPLED_ROWS = 64
 COUNTS_KEPT = 4096  # spaces and roles whose vectors are counted once for each state of the index
 
 DEVIATIONS = 8  # of a cosine by int8, which are less than six of a difference between two: it is one in ten million that errs by more
-
-Rows = npt.NDArray[np.intp]
 
 
 class Proposed(NamedTuple):
@@ -81,6 +78,7 @@ class VectorIndex:
     codes: Bytes = None  # type: ignore[assignment]  # raised; set below: dataclass fields cannot depend on each other
     over: npt.NDArray[np.float32] = None  # type: ignore[assignment]  # the excess of each row
     records: dict[str, npt.NDArray[Any]] = None  # type: ignore[assignment]
+    edits: int = 0  # how often vectors were overwritten in place: who reads them meanwhile must begin anew
     counted: dict[tuple[str, Role], tuple[int, int]] = field(default_factory=dict)  # how many live rows, and at which place in the log
 
     def __post_init__(self) -> None:
@@ -93,14 +91,15 @@ class VectorIndex:
         """Add rows whose ids are all larger than those present."""
         wanted = self.size + len(records)
         if wanted > len(self.codes):
-            self._grow(max(wanted, len(self.codes) * 3 // 2, 256))
+            self.reserve(max(wanted, len(self.codes) * 3 // 2, 256))
         self.codes[self.size : wanted] = fresh = raised(codes)
         self.over[self.size : wanted] = excess(fresh)
         for name, column in self.records.items():
             column[self.size : wanted] = records[name]
         self.size = wanted
 
-    def _grow(self, capacity: int) -> None:
+    def reserve(self, capacity: int) -> None:
+        """Make room for so many rows."""
         self.codes, self.over = (self._widened(column, capacity) for column in (self.codes, self.over))
         self.records.update({name: self._widened(column, capacity) for name, column in self.records.items()})
 
@@ -115,7 +114,9 @@ class VectorIndex:
         gone, there = self._positions(np.array([eid for eid in changed if eid not in found], np.int64))
         self.records["role"][gone[there]] = DEAD
         places, known = self._positions(records["eid"])
-        self.codes[places[known]] = fresh = raised(codes[known])
+        fresh = raised(codes[known])
+        self.edits += not np.array_equal(self.codes[places[known]], fresh)  # before it is done, or it would be seen too late
+        self.codes[places[known]] = fresh
         self.over[places[known]] = excess(fresh)
         for name, column in self.records.items():
             column[places[known]] = records[name][known]
@@ -156,7 +157,7 @@ class VectorIndex:
         mask: Mask = roles == ROLES[role]
         return mask if role in QUESTIONS else mask | (roles == STANDALONE)
 
-    def nearest(
+    def begin(
         self,
         query: Vectors,
         where: Filter,
@@ -165,8 +166,8 @@ class VectorIndex:
         count: int,
         allowed: npt.NDArray[np.int64] | None,
         hidden: npt.NDArray[np.int64] | None,
-    ) -> Proposed:
-        """Return about `count` nearest rows that pass the filter, ids in `hidden` left out."""
+    ) -> Callable[[], Proposed]:
+        """Begin to look for about `count` nearest rows that pass the filter, ids in `hidden` left out; return what waits for them."""
         size = self.size
         codes, scales = quantise(query[None])
         asked, scale = codes[0], float(scales[0])
@@ -174,16 +175,10 @@ class VectorIndex:
         def passes(rows: Rows | slice) -> Mask:
             return self._passing(rows, where, role=role, hidden=hidden)
 
-        if allowed is not None:
-            rows = self._rows_of(allowed, size)
-            rows = rows[passes(rows)]
-        elif self._mostly(passes, size, count):
-            return self._proposed(*self._best_of_all(asked, passes, size, count), scale)
-        else:
-            rows = np.flatnonzero(passes(slice(size)))
-        scores = self._scores(rows, asked) if len(rows) < size * GATHER_SHARE else self._scores(slice(size), asked)[rows]
-        best = top(scores, count)
-        return self._proposed(rows[best], scores[best], scale)
+        if allowed is None and self._mostly(passes, size, count):
+            products = begun(self.codes[:size], self.over[:size], asked)
+            return lambda: self._proposed(*self._best_of_all(products(), passes, size, count), scale)
+        return lambda: self._proposed(*self._best_of_some(asked, passes, size, count, allowed), scale)
 
     def _proposed(self, rows: Rows, scores: npt.NDArray[np.float32], scale: float) -> Proposed:
         """Return rows by their ids; a vector and a question are off by up to half a step in every number, evenly."""
@@ -200,30 +195,42 @@ class VectorIndex:
 
     def _mostly(self, passes: Callable[[Rows | slice], Mask], size: int, count: int) -> bool:
         """Tell whether most of many rows pass, so that looking at the best of them is less work than looking at all."""
-        if size <= GROUP * LOOKED_AT * count:
+        if size <= GROUP * LOOKED_AT[-1] * count:
             return False
         sample = passes(slice(0, size, size // SAMPLED_ROWS or 1))
         return bool(np.count_nonzero(sample) > len(sample) * MOSTLY)
 
     def _best_of_all(
-        self, asked: Codes, passes: Callable[[Rows | slice], Mask], size: int, count: int
+        self, products: npt.NDArray[np.float32], passes: Passes, size: int, count: int
     ) -> tuple[Rows, npt.NDArray[np.float32]]:
-        """Scan every row and filter the best; all of them only when too few of those pass."""
-        scores = self._scores(slice(size), asked)
-        rows = top(scores, LOOKED_AT * count)
-        rows = rows[passes(rows)]
-        if len(rows) < count:
-            rows = np.flatnonzero(passes(slice(size)))
+        """Return the best rows that pass, of all that were scanned."""
+        scores = self._scaled(products, slice(size))
+        rows = leading(scores, count, passes)
         rows = rows[top(scores[rows], count)]
         return rows, scores[rows]
+
+    def _best_of_some(
+        self, asked: Codes, passes: Callable[[Rows | slice], Mask], size: int, count: int, allowed: npt.NDArray[np.int64] | None
+    ) -> tuple[Rows, npt.NDArray[np.float32]]:
+        """Filter every row, or those allowed, and scan what passes; all of them where that is less work than to copy many together."""
+        if allowed is None:
+            rows = np.flatnonzero(passes(slice(size)))
+        else:
+            rows = self._rows_of(allowed, size)
+            rows = rows[passes(rows)]
+        scores = self._scores(rows, asked) if len(rows) < size * GATHER_SHARE else self._scores(slice(size), asked)[rows]
+        best = top(scores, count)
+        return rows[best], scores[best]
 
     def _scores(self, rows: Rows | slice, asked: Codes) -> npt.NDArray[np.float32]:
         """Return what orders the rows: their products with the question, each by its scale."""
         # `take` copies rows together in a third of the time that indexing needs.
         codes = self.codes[rows] if isinstance(rows, slice) else self.codes.take(rows, axis=0)
-        scores = dots(codes, self.over[rows], asked)
-        scores *= self.records["scale"][rows]
-        return scores
+        return self._scaled(dots(codes, self.over[rows], asked), rows)
+
+    def _scaled(self, products: npt.NDArray[np.float32], rows: Rows | slice) -> npt.NDArray[np.float32]:
+        products *= self.records["scale"][rows]
+        return products
 
     def _passing(self, rows: Rows | slice, where: Filter, *, role: Role, hidden: npt.NDArray[np.int64] | None) -> Mask:
         """Tell of each of the rows whether it is of the role, passes the filter as far as columns know, and is not hidden."""

@@ -21,9 +21,10 @@ from clew.store.sqlite.columns import among, passing
 from clew.store.sqlite.database import Database, space_code
 from clew.store.sqlite.mapping import mapped
 from clew.store.sqlite.postings import Array, Postings, term_code
+from clew.store.sqlite.scan import Passes
 from clew.store.sqlite.seen import NOTED, NUMBER, Seen, match
 from clew.store.sqlite.snapshot import snapshot
-from clew.store.sqlite.topwords import Passes, Scores, best
+from clew.store.sqlite.topwords import Scores, best
 from clew.store.sqlite.where import carrying, condition
 from clew.store.sqlite.wordindex import View, WordIndex
 from clew.types import Filter, Match, Ranking, ranked

@@ -52,7 +52,6 @@ INSERT INTO access SELECT n.nid, 1, ?2 FROM json_each(?1) j CROSS JOIN node n ON
 ON CONFLICT (nid) DO UPDATE SET count = count + 1, last_at = excluded.last_at WHERE abs(excluded.last_at - access.last_at) >= ?3
 """
 
-ACTIVE_MODEL = "SELECT m.mid, m.name, m.dimension FROM meta JOIN model m ON m.mid = meta.value WHERE meta.key = 'model'"
 PAGE = 1000  # nodes read at a time when all are wanted
 
 
@@ -114,6 +113,7 @@ class SqliteStore:
     def insert(self, nodes: Sequence[Node], embeddings: Sequence[Embedding] = (), events: Sequence[Event] = ()) -> None:
         """Add new nodes, searchable at once, with vectors of the store's model, and append events."""
         with self._writing() as connection:
+            model = self._active(connection) if embeddings else None
             numbers = {node.id: self._inserted(connection, node) for node in nodes}
             labelled = [(*label, numbers[node.id]) for node in nodes if node.tags or node.metadata for label in labels_of(node)]
             if labelled:
@@ -121,8 +121,8 @@ class SqliteStore:
             accessed = [(numbers[node.id], node.accesses) for node in nodes if node.accesses]
             if accessed:
                 connection.executemany("INSERT INTO access VALUES (?, ?, 0)", accessed)
-            if embeddings:
-                self._put(connection, embeddings, *self._active(connection), numbers)
+            if model is not None:
+                self._put(connection, embeddings, *model, numbers)
             self._append(connection, events)
 
     def _inserted(self, connection: sqlite3.Connection, node: Node) -> int:
@@ -282,6 +282,17 @@ class SqliteStore:
         with self._reading():
             return self._dense.search(vector, where, limit=limit, role=role)
 
+    def begin_dense(self, vector: Vectors, where: Filter, *, limit: int) -> Callable[[], Ranking]:
+        """Begin what `dense` does, and return what waits for it, for this thread: the scan goes on while something else is done."""
+        with self._reading():
+            begun = self._dense.begin(vector, where, limit=limit, role=Role.CONTENT)
+
+        def finished() -> Ranking:
+            with self._reading():
+                return begun()
+
+        return finished
+
     def cosines(self, vector: Vectors, ids: Sequence[NodeId], *, role: Role = Role.CONTENT) -> dict[NodeId, float]:
         """Return the exact cosine of each named node that has a vector."""
         model = self.model()
@@ -404,7 +415,7 @@ class SqliteStore:
         if not self._database.in_transaction:
             self._database.check_place()
         with self._reading() as connection:
-            return self._seen.told(connection, "model", lambda: _model(connection))
+            return self._seen.told(connection, "model", lambda: _model(self._upkeep.model(connection)))
 
     def activate(self, model: ModelInfo) -> None:
         """Make this the searched model and drop the vectors of every other."""
@@ -465,7 +476,7 @@ class SqliteStore:
 
     def _active(self, connection: sqlite3.Connection) -> tuple[int, int]:
         """Return the number and the dimension of the active model."""
-        row = connection.execute(ACTIVE_MODEL).fetchone()
+        row = self._upkeep.model(connection)
         if row is None:
             raise ModelMismatchError("The store has no model yet, so vectors cannot be written to it. Run: clew reembed")
         return int(row[0]), int(row[2])
@@ -557,6 +568,5 @@ def _signals(rows: Sequence[tuple[Any, ...]]) -> dict[NodeId, Signals]:
     return dict(zip(ids, map(_signal, zip(moments(t_valid), importance, accesses, parent, map(bool, keyed), strict=True)), strict=True))
 
 
-def _model(connection: sqlite3.Connection) -> ModelInfo | None:
-    row = connection.execute(ACTIVE_MODEL).fetchone()
+def _model(row: tuple[int, str, int] | None) -> ModelInfo | None:
     return ModelInfo(*row[1:]) if row else None

@@ -7,7 +7,7 @@ and Flood, Query evaluation: strategies and optimizations, 1995).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -15,14 +15,12 @@ import numpy.typing as npt
 
 from clew.store.bm25 import K1, idf, saturation
 from clew.store.sqlite.postings import Array
-from clew.store.sqlite.scan import top
+from clew.store.sqlite.scan import Passes, leading
 from clew.store.sqlite.wordindex import Holding, View
 
 Scores = npt.NDArray[np.float64]
-Passes = Callable[[Array], npt.NDArray[np.bool_]]
 
 MAX_TERMS = 64  # a pasted page is searched by its 64 rarest words
-FILTER_SLACK = 4  # rows looked at for each one wanted before the filter is applied to all that match
 WORTH_ASKING = 8  # asking who is in the running costs as much as the postings of an eighth of the rows
 FOUND = 5e-324  # the smallest score there is: a row without it holds none of the words
 MARGIN = 1 + 1e-9  # sums in another order may differ by this much
@@ -36,13 +34,13 @@ def best(view: View, *, count: int, passes: Passes) -> tuple[Array, Scores]:
     for number, holding in enumerate(holdings):
         left = sum(len(each.rows) for each in holdings[number:])
         if ceilings[0] > 2 * ceilings[number] and left > view.size // WORTH_ASKING:
-            leading = _leading(scores, count, passes)
-            cut = _cut(scores[leading], count) - ceilings[number] * MARGIN
+            ahead = leading(scores, count, passes, least=FOUND)
+            cut = _cut(scores[ahead], count) - ceilings[number] * MARGIN
             if cut > 0:
                 rows = np.flatnonzero(scores >= cut)
                 return _finished(view, holdings[number:], rows[passes(rows)], scores, count)
         scores[holding.rows] += _gain(view, holding, holding.rows, holding.counts)
-    rows = _leading(scores, count, passes)
+    rows = leading(scores, count, passes, least=FOUND)
     return _head(rows, scores[rows], count)
 
 
@@ -57,17 +55,6 @@ def _gain(view: View, holding: Holding, rows: Array, counts: Array) -> Scores:
     gain = saturation(counts.astype(np.float64), lengths, view.tokens / view.live)
     gain *= idf(view.live, len(holding.rows))
     return gain
-
-
-def _leading(scores: Scores, count: int, passes: Passes) -> Array:
-    """Return rows that pass, among them the `count` best; fewer only when there are no more."""
-    rows = top(scores, FILTER_SLACK * count, least=FOUND)
-    more = len(rows) >= FILTER_SLACK * count
-    rows = rows[passes(rows)]
-    if len(rows) < count and more:
-        rows = np.flatnonzero(scores > 0)
-        rows = rows[passes(rows)]
-    return rows
 
 
 def _finished(view: View, holdings: Sequence[Holding], rows: Array, scores: Scores, count: int) -> tuple[Array, Scores]:
