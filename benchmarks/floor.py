@@ -14,31 +14,34 @@ import numpy.typing as npt
 from benchmarks.data import DIMENSION
 
 
-def compare(scan: Callable[[], object], size: int, *, rounds: int) -> dict[str, Any]:
-    """Time a scan over `size` int8 vectors and plain reads of as many bytes, by turns, and return the medians.
+def compare(scan: Callable[[], object], search: Callable[[], object], size: int, *, rounds: int) -> dict[str, Any]:
+    """Time a scan over `size` int8 vectors, a whole search and plain reads of as many bytes, by turns, and return the medians.
 
-    By turns, because what else the machine does then slows both alike, and because each evicts the
-    other from the cache, so that neither is flattered by finding its matrix there.
+    By turns, because what else the machine does then slows all alike, and because each evicts the
+    others from the cache, so that none is flattered by finding its matrix there.
     """
     rng = np.random.default_rng(0)
     matrix = rng.integers(-127, 128, size=(size, DIMENSION), dtype=np.int8)
     contenders = readers(matrix)
-    scans: list[float] = []
-    reads: dict[str, list[float]] = {name: [] for name in contenders}
+    ours = {"scan": scan, "search": search}
+    taken: dict[str, list[float]] = {name: [] for name in (*ours, *contenders)}
     for _ in range(rounds):
         for name, read in contenders.items():
-            scans.append(_seconds(scan))
-            reads[name].append(_seconds(read))
-    medians = {name: 1000 * float(np.median(taken)) for name, taken in reads.items()}
-    fastest = min(medians, key=lambda name: medians[name])
-    ours = 1000 * float(np.median(scans))
+            for mine, run in ours.items():
+                taken[mine].append(_seconds(run))
+                taken[name].append(_seconds(read))
+    medians = {name: 1000 * float(np.median(seconds)) for name, seconds in taken.items()}
+    fastest = min(contenders, key=lambda name: medians[name])
+    floor = medians[fastest]
     return {
-        "scan_p50_ms": ours,
-        "floor_p50_ms": medians[fastest],
+        "scan_p50_ms": medians["scan"],
+        "search_p50_ms": medians["search"],
+        "floor_p50_ms": floor,
         "floor_by": fastest,
-        "ratio": ours / medians[fastest],
-        "gb_per_second": matrix.nbytes / medians[fastest] / 1e6,
-        "readers_p50_ms": medians,
+        "scan_ratio": medians["scan"] / floor,
+        "search_ratio": medians["search"] / floor,
+        "gb_per_second": matrix.nbytes / floor / 1e6,
+        "readers_p50_ms": {name: medians[name] for name in contenders},
         "rounds": rounds,
     }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks import floor
-from benchmarks.data import DIMENSION, WARM_UP, Data, Floats, Item
+from benchmarks.data import DIMENSION, TOP, WARM_UP, Data, Floats, Item
 from benchmarks.peers import FUSION_DEPTH, Batches, Facts, Hit, library
 
 if TYPE_CHECKING:
@@ -100,11 +100,18 @@ class Clew:
         return self._types.Filter(now=datetime.now(UTC), metadata={"bucket": bucket} if bucket else {})
 
     def scan(self, data: Data) -> dict[str, Any]:
-        """Compare the bare dense search with the time to read as many bytes."""
+        """Compare the scan alone, and the bare dense search with its exact rescoring, with the time to read as many bytes."""
         vectors = cycle(question.vector for question in data.questions()[WARM_UP:])
-        store = self._memory.store
+        store: Any = self._memory.store
         where = self._filter(None)
-        return floor.compare(lambda: store.dense(next(vectors), where, limit=10), data.facts["size"], rounds=_SCAN_ROUNDS)
+        store.dense(next(vectors), where, limit=TOP)  # reads the index into memory
+        index, count = store._dense._shared, library("clew.store.sqlite.dense").proposals(TOP)
+        asked = {"role": self._types.Role.CONTENT, "count": count, "allowed": None, "hidden": None}
+
+        def scanned() -> object:
+            return index.begin(next(vectors), where, **asked)()
+
+        return floor.compare(scanned, lambda: store.dense(next(vectors), where, limit=TOP), data.facts["size"], rounds=_SCAN_ROUNDS)
 
     def close(self) -> None:
         self._memory.close()
