@@ -46,6 +46,17 @@ class Embedder(Protocol):
         """Return one float32 unit vector per text, in order; shape `(0, dimension)` for no text."""
 
 
+class Reranker(Protocol):
+    """Reads a question and a text together and says how well the one answers the other (U11). Loads its weights on first use."""
+
+    @property
+    def id(self) -> str:
+        """A stable name of model and processing."""
+
+    def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """Return one number for each text, in order: the higher the better, on any scale. Raise ModelError where it cannot."""
+
+
 class Questions(NamedTuple):
     """Questions that a text answers; none where nothing sure could be made."""
 

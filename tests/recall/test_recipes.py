@@ -48,13 +48,14 @@ def test_recipes_differ_in_what_they_say_they_do(memory: clew.Clew) -> None:
         "fast": 30,
         "balanced": 100,
         "thorough": 300,
+        "reranked": 100,
         "agent": 100,
         "staged": 100,
         "lexical": 100,
         "dense": 100,
     }
     assert {name: stage.channels for name, stage in stages.items()} == {
-        **dict.fromkeys(("fast", "balanced", "thorough", "agent", "staged"), ("dense", "context", "question", "sparse")),
+        **dict.fromkeys(("fast", "balanced", "thorough", "reranked", "agent", "staged"), ("dense", "context", "question", "sparse")),
         "lexical": ("sparse",),
         "dense": ("dense",),
     }
@@ -69,6 +70,7 @@ def test_a_recipe_really_brings_as_many_candidates_as_it_says(memory: clew.Clew)
         "fast": {"dense": 30, "sparse": 30},
         "balanced": {"dense": 100, "sparse": 100},
         "thorough": {"dense": 300, "sparse": 300},
+        "reranked": {"dense": 100, "sparse": 100},
         "agent": {"dense": 100, "sparse": 100},
         "staged": {"dense": 100, "sparse": 100},
         "lexical": {"sparse": 100},

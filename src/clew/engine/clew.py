@@ -15,6 +15,7 @@ from clew.engine import reembedding, transfer, versions
 from clew.engine.paging import Page, page_of, spot_at
 from clew.engine.questioning import questioner
 from clew.engine.request import SERVED, filter_of, number, question, stand, unknown, whole
+from clew.engine.reranking import Reading
 from clew.engine.tracking import AccessTracker
 from clew.engine.truth import Truth
 from clew.engine.vectors import Vectoriser
@@ -27,7 +28,7 @@ from clew.ingest.fields import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line,
 from clew.ingest.firewall.echo import Returned
 from clew.ingest.firewall.screening import screened, scrubbed
 from clew.ingest.questions.asking import questions_of
-from clew.ports import Clock, Embedder, Problem, Progress, Sort, Store
+from clew.ports import Clock, Embedder, Problem, Progress, Reranker, Sort, Store
 from clew.recall.recipes import NAMES, Recipe, recipe
 from clew.recall.state import Recall
 from clew.settings import Settings, as_dict
@@ -66,6 +67,7 @@ class Clew:
         clock: Clock,
         owns_store: bool = True,
         telemetry: Telemetry | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
         self.store = store
         self.settings = settings
@@ -74,6 +76,7 @@ class Clew:
         self._closed = False
         self.watch = Watch(telemetry, include_text=settings.telemetry.include_text)
         self._vectors = Vectoriser(embedder, store, called=self.watch.embedded)
+        self._reading = Reading(reranker, settings.rerank.model)
         asker = questioner(settings.questions)
         self._returned = Returned(store, minutes=settings.firewall.echo_minutes) if settings.firewall.echo else None
         self._committer = Committer(
@@ -270,6 +273,7 @@ class Clew:
             clock=self._clock,
             owns_store=False,
             telemetry=self.watch.telemetry,
+            reranker=self._reading.given,
         )
 
     def recipe(self, name: str) -> Recipe:
@@ -283,6 +287,8 @@ class Clew:
                 embed=self._vectors.query,
                 quick=self._vectors.quick,
                 executor=self._executor,
+                read=self._reading.scores,
+                reader=self._reading.name,
             )
         return self._recipes[known]
 

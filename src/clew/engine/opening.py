@@ -10,7 +10,7 @@ from typing import Any
 from clew.engine.clew import Clew
 from clew.errors import InputError
 from clew.models import load as load_model
-from clew.ports import Clock, Embedder, Progress, Store
+from clew.ports import Clock, Embedder, Progress, Reranker, Store
 from clew.settings import Loaded
 from clew.settings import load as load_settings
 from clew.telemetry import Telemetry
@@ -22,6 +22,7 @@ def open_clew(
     path: str | Path | None = None,
     *,
     embedder: Embedder | None = None,
+    reranker: Reranker | None = None,
     config: str | Path | None = None,
     clock: Clock | None = None,
     progress: Progress | None = None,
@@ -32,7 +33,7 @@ def open_clew(
 
     Without a path the one from the settings is used (CLEW_STORE, store.path). Settings are given as
     `recall={"k": 5}` or `**{"recall.k": 5}` and override file and environment. An embedder given here
-    takes the place of the configured one. Nothing is loaded or fetched before it is needed.
+    takes the place of the configured one, and so does a reranker. Nothing is loaded or fetched before it is needed.
     """
     loaded = load_settings(None if config is None else Path(config), overrides=settings)
     store = open_store(path, loaded)
@@ -43,7 +44,7 @@ def open_clew(
     except BaseException:
         store.close()
         raise
-    return Clew(store=store, embedder=chosen, settings=loaded.settings, clock=clock or now_utc, telemetry=telemetry)
+    return Clew(store=store, embedder=chosen, settings=loaded.settings, clock=clock or now_utc, telemetry=telemetry, reranker=reranker)
 
 
 def _telemetry(loaded: Loaded) -> Telemetry | None:

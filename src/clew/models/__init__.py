@@ -1,4 +1,4 @@
-"""Embedding models behind the `Embedder` port. Which are there? `load` a spec and see.
+"""Models behind the ports `Embedder` and `Reranker`. Which embedders are there? `load` a spec and see.
 
 arctic-embed-s                the default, pinned in the catalogue and pulled on first use
 hashing, hashing-256          deterministic, needs no model, for tests
@@ -9,11 +9,13 @@ model2vec:NAME                likewise
 ollama:NAME                   a local Ollama server
 openai:NAME                   OpenAI or any server that speaks its protocol
 none                          no model: recall is lexical and says so
+
+Of rerankers there are ms-marco-minilm, once it was pulled, and onnx:FOLDER.
 """
 
 from __future__ import annotations
 
 from clew.models.catalogue import DEFAULT
-from clew.models.loading import load
+from clew.models.loading import load, load_reranker
 
-__all__ = ["DEFAULT", "load"]
+__all__ = ["DEFAULT", "load", "load_reranker"]

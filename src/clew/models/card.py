@@ -15,6 +15,15 @@ TOKENIZER = "tokenizer.json"
 SHORT_HASH = 8  # characters of a sha256 in names: enough to tell the versions of one model apart
 
 
+class Purpose(StrEnum):
+    """What a model is for."""
+
+    EMBED = "embed"
+    """A vector for each text."""
+    RERANK = "rerank"
+    """One number for a question and a text that are read together."""
+
+
 class Pooling(StrEnum):
     """How the token vectors become the text's vector."""
 
@@ -56,6 +65,7 @@ class Card:
     query_prefix: str = ""
     passage_prefix: str = ""
     licence: str = "unknown"
+    purpose: Purpose = Purpose.EMBED
     files: tuple[PinnedFile, ...]
     sources: tuple[Source, ...] = ()
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from clew.errors import InputError
 from clew.models import catalogue
+from clew.models.card import Card, Purpose
 from clew.models.nearest import nearest
-from clew.ports import Embedder, Progress
+from clew.ports import Embedder, Progress, Reranker
 
 NONE = "none"
 HASHING = re.compile(r"hashing(?:-(\d{1,6}))?")
@@ -40,6 +41,33 @@ def load(
     return _from_library(kind, spec, auto_pull=auto_pull, progress=progress, announce=announce)
 
 
+def load_reranker(spec: str) -> Reranker | None:
+    """Return the reranker a spec names, None for "none". It is loaded when it is first asked, and never fetched unasked."""
+    kind, colon, name = spec.strip().partition(":")
+    if kind == NONE and not colon:
+        return None
+    from clew.models import library, manifest  # noqa: PLC0415 - only when asked for
+    from clew.models.crossencoder import CrossEncoder  # noqa: PLC0415
+
+    if colon and kind == "onnx" and name:
+        folder = Path(name.strip()).expanduser()
+        return CrossEncoder(_meant(manifest.read(folder), Purpose.RERANK, spec), lambda: folder)
+    known = {listed.card.name: listed.card for listed in library.list_models()}
+    if kind not in known or colon:
+        rerankers = {NONE, "onnx:FOLDER", *(name for name, card in known.items() if card.purpose is Purpose.RERANK)}
+        raise InputError("rerank.model", spec, "no such reranker", nearest(kind, rerankers, see="clew models list"))
+    return CrossEncoder(_meant(known[kind], Purpose.RERANK, spec), lambda: library.path_of(kind))
+
+
+def _meant(card: Card, purpose: Purpose, spec: str) -> Card:
+    """Return the card of a model that is for this, or say that it is for something else."""
+    if card.purpose is purpose:
+        return card
+    field = "model" if purpose is Purpose.EMBED else "rerank.model"
+    wanted = "vectors" if purpose is Purpose.EMBED else "reranking"
+    raise InputError(field, spec, f"{card.name} is no model for {wanted}", "clew models list tells what each is for.")
+
+
 def _adapter(kind: str, name: str, spec: str) -> Embedder:
     if not name:
         raise InputError("model", spec, "the name after the colon is missing", f"Write it as {kind}:NAME.")
@@ -55,7 +83,7 @@ def _folder(path: Path) -> Embedder:
     from clew.models import manifest  # noqa: PLC0415 - only when asked for
     from clew.models.onnx import OnnxEmbedder  # noqa: PLC0415
 
-    return OnnxEmbedder(manifest.read(path), lambda: path)
+    return OnnxEmbedder(_meant(manifest.read(path), Purpose.EMBED, f"onnx:{path}"), lambda: path)
 
 
 def _from_library(name: str, spec: str, *, auto_pull: bool, progress: Progress | None, announce: Callable[[str], None] | None) -> Embedder:
@@ -65,7 +93,7 @@ def _from_library(name: str, spec: str, *, auto_pull: bool, progress: Progress |
     if name not in (known := {listed.card.name: listed.card for listed in library.list_models()}):
         raise _unknown(spec, name, *known)
     return OnnxEmbedder(
-        known[name],
+        _meant(known[name], Purpose.EMBED, spec),
         lambda: library.ensure(name, auto_pull=auto_pull, progress=progress or library.silent, announce=announce or library.silent),
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.errors import ModelError
-from clew.models.card import Card, PinnedFile, Pooling
+from clew.models.card import Card, PinnedFile, Pooling, Purpose
 
 MANIFEST = "clew-model.json"
 FORMAT = 1
@@ -33,7 +33,7 @@ def read(folder: Path) -> Card:
         ) from error
 
 
-def _card(*, format: int, pooling: str, files: list[dict[str, Any]], **facts: Any) -> Card:
+def _card(*, format: int, pooling: str, files: list[dict[str, Any]], purpose: str = Purpose.EMBED, **facts: Any) -> Card:
     if format != FORMAT:
         raise ValueError("it was written by a later version of Clew")
-    return Card(pooling=Pooling(pooling), files=tuple(PinnedFile(**file) for file in files), **facts)
+    return Card(pooling=Pooling(pooling), purpose=Purpose(purpose), files=tuple(PinnedFile(**file) for file in files), **facts)

@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from clew.errors import ModelError
 from clew.models.card import TOKENIZER, WEIGHTS, Card, Pooling
@@ -21,6 +22,9 @@ from clew.models.vectors import unit
 from clew.models.wordpiece import WordPiece
 from clew.ports import EmbedRole
 from clew.types import Vectors
+
+In = TypeVar("In")
+Out = TypeVar("Out")
 
 INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
 QUIET = 3  # onnxruntime's level "error": its warnings are about the graph, which no user can change
@@ -57,7 +61,7 @@ class OnnxEmbedder:
         model = self._model()
         prefix = self._card.query_prefix if role is EmbedRole.QUERY else self._card.passage_prefix
         tokens = [model.tokenizer.encode(prefix + text, max_tokens=self.max_tokens) for text in texts]
-        return unit(_side_by_side(model.run, tokens, self._workers))
+        return unit(np.stack(side_by_side(model.run, tokens, self._workers, size=len)))
 
     def count(self, text: str) -> int:
         """Return how many tokens a text has in this model's vocabulary."""
@@ -69,22 +73,33 @@ class _Loaded:
 
     def __init__(self, card: Card, folder: Path) -> None:
         self.tokenizer = WordPiece.from_file(folder / TOKENIZER)
-        self._session = _session(folder / WEIGHTS, card.name)
-        self._inputs = [value.name for value in self._session.get_inputs()]
-        if not set(self._inputs) <= INPUTS:
-            raise ModelError(f"{card.name} wants the inputs {self._inputs}; only models with {sorted(INPUTS)} can be run.")
+        self._session = Session(folder / WEIGHTS, card.name)
         self._pooling, self._dimension, self._name = card.pooling, card.dimension, card.name
 
     def run(self, tokens: list[int]) -> Vectors:
         """Return the vector of one text, not yet scaled."""
-        ids = np.array([tokens], dtype=np.int64)
-        # A text that is alone in its batch has no padding: the mask is all ones and one text is all of type zero.
-        known = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        states = np.asarray(self._session.run(None, {name: known[name] for name in self._inputs})[0])
+        states = self._session.run(tokens, types=[0] * len(tokens))
         if states.ndim != 3 or states.shape[2] != self._dimension:
             raise ModelError(f"{self._name} gave an output of shape {states.shape}; its card promises {self._dimension} dimensions.")
         pooled = states[0, 0] if self._pooling is Pooling.CLS else states[0].mean(axis=0)
         return np.asarray(pooled, dtype=np.float32)
+
+
+class Session:
+    """The graph of a BERT-like model, run for one text, or one pair of texts, at a time."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._session = _session(path, name)
+        self._inputs = [value.name for value in self._session.get_inputs()]
+        if not set(self._inputs) <= INPUTS:
+            raise ModelError(f"{name} wants the inputs {self._inputs}; only models with {sorted(INPUTS)} can be run.")
+
+    def run(self, tokens: Sequence[int], *, types: Sequence[int]) -> npt.NDArray[Any]:
+        """Return the model's first output for these tokens; `types` tells which text of a pair each is of."""
+        ids = np.array([tokens], dtype=np.int64)
+        # What is alone in its batch has no padding: the mask is all ones.
+        known = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.array([types], dtype=np.int64)}
+        return np.asarray(self._session.run(None, {name: known[name] for name in self._inputs})[0])
 
 
 def _session(path: Path, name: str) -> Any:
@@ -105,19 +120,17 @@ def _session(path: Path, name: str) -> Any:
         ) from error
 
 
-def _side_by_side(run: Callable[[list[int]], Vectors], tokens: Sequence[list[int]], workers: int) -> Vectors:
-    """Run the texts longest first, so that no worker is left with a long one at the end; answer in their order."""
-    if len(tokens) == 1 or workers == 1:
-        return np.stack([run(each) for each in tokens])
+def side_by_side(run: Callable[[In], Out], tasks: Sequence[In], workers: int, *, size: Callable[[In], int]) -> list[Out]:
+    """Run the largest first, so that no worker is left with a large one at the end; answer in their order."""
+    if len(tasks) == 1 or workers == 1:
+        return [run(each) for each in tasks]
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - a single query needs none
 
-    order = sorted(range(len(tokens)), key=lambda at: -len(tokens[at]))
+    order = sorted(range(len(tasks)), key=lambda at: -size(tasks[at]))
     # A pool for each call: threads cost microseconds here, and an idle pool would not survive a fork.
-    with ThreadPoolExecutor(min(workers, len(tokens)), thread_name_prefix="clew-embed") as pool:
-        vectors = list(pool.map(lambda at: run(tokens[at]), order))
-    result: Any = np.empty((len(tokens), len(vectors[0])), dtype=np.float32)
-    result[order] = vectors
-    return np.asarray(result, dtype=np.float32)
+    with ThreadPoolExecutor(min(workers, len(tasks)), thread_name_prefix="clew-model") as pool:
+        found = dict(zip(order, pool.map(lambda at: run(tasks[at]), order), strict=True))
+    return [found[at] for at in range(len(tasks))]
 
 
 def available_cores() -> int:

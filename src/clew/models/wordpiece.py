@@ -121,6 +121,15 @@ class WordPiece:
         """
         return [self.first, *islice(self._tokens(text), max(0, max_tokens - 2)), self.last]
 
+    def encode_pair(self, first: str, second: str, *, max_tokens: int, first_tokens: int) -> tuple[list[int], int]:
+        """Return `[CLS]`, the first text, `[SEP]`, the second and `[SEP]`, together at most `max_tokens`, and where the second begins.
+
+        The first is cut to `first_tokens` with its marks, the second to what is left.
+        """
+        head = self.encode(first, max_tokens=first_tokens)
+        tail = islice(self._tokens(second), max(0, max_tokens - len(head) - 1))
+        return [*head, *tail, self.last], len(head)
+
     def count(self, text: str) -> int:
         """Return how many tokens the whole text has, without `[CLS]` and `[SEP]`."""
         return sum(1 for _ in self._tokens(text))

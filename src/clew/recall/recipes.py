@@ -3,6 +3,7 @@
 fast       30 candidates from each channel
 balanced   the default: 100
 thorough   300: for presets that reorder by recency or importance, and for long lists
+reranked   balanced, and a cross-encoder reads the best hits once more
 agent      balanced, and chunks that are poor, stubs or too short even with their context are turned away
 staged     sections first, then the chunks inside the best of them
 lexical    words alone; needs no model
@@ -12,7 +13,7 @@ dense      meaning alone
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ from clew.recall.pack import Pack
 from clew.recall.parts import Parts
 from clew.recall.period import Period
 from clew.recall.reply import Reply
+from clew.recall.rerank import Read, Rerank
 from clew.recall.score import Score
 from clew.recall.several import Several
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Recall, Stage, Step
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from clew.recall.relevant import Relevant
     from clew.recall.spread import Spread
 
-NAMES = ("fast", "balanced", "thorough", "agent", "staged", "lexical", "dense")
+NAMES = ("fast", "balanced", "thorough", "reranked", "agent", "staged", "lexical", "dense")
 FAST_SHARE = 0.3  # of the configured candidates
 THOROUGH_FACTOR = 3
 CHANNELS = {"lexical": (SPARSE,), "dense": (DENSE,)}
@@ -74,8 +76,21 @@ class Recipe:
         return recall
 
 
+def unread(question: str, texts: Sequence[str]) -> tuple[None, tuple[str, ...]]:  # noqa: ARG001 - nobody reads
+    """Say that there is nobody who could read."""
+    return None, ("Not reranked: there is no reranker.",)
+
+
 def recipe(
-    name: str, *, settings: Settings, store: Store, embed: EmbedQuery, executor: Executor, quick: Callable[[], bool] = slow
+    name: str,
+    *,
+    settings: Settings,
+    store: Store,
+    embed: EmbedQuery,
+    executor: Executor,
+    quick: Callable[[], bool] = slow,
+    read: Read = unread,
+    reader: str = "none",
 ) -> Recipe:
     """Return the recipe of this name, bound to its settings and ports."""
     options = settings.recall
@@ -120,6 +135,7 @@ def recipe(
             *_tracerank(settings, store),
             *_reply(settings, store),
             *_several(settings, store),
+            *_rerank(name, settings, store, read, reader),
             *_chronology(settings, store),
         )
     )
@@ -190,6 +206,13 @@ def _several(settings: Settings, store: Store) -> tuple[Several, ...]:
     if not chosen.several_weight and not chosen.speaker_weight:
         return ()
     return (Several(weight=chosen.several_weight, speaker_weight=chosen.speaker_weight, store=store),)
+
+
+def _rerank(name: str, settings: Settings, store: Store, read: Read, reader: str) -> tuple[Rerank, ...]:
+    chosen = settings.rerank
+    if not chosen.weight or not (name == "reranked" or chosen.always):
+        return ()
+    return (Rerank(model=reader, depth=chosen.depth, weight=chosen.weight, store=store, read=read),)
 
 
 def _chronology(settings: Settings, store: Store) -> tuple[Chronology, ...]:

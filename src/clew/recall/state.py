@@ -266,6 +266,8 @@ class Recall:
     rejected: tuple[Rejection, ...] = ()
     relevance: Relevance | None = None
     """Whether the best hits seem to answer; None where that was not asked, or could not be told."""
+    reranked: int = 0
+    """How many hits a reranker read beside the question."""
     notes: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
 
@@ -313,6 +315,7 @@ class Recall:
             "returned": len(self.hits),
             "tokens_returned": self.tokens_returned,
             "embedding_calls": self.embedding_calls,
+            "reranked": self.reranked,
             "filtered": self.filtered_count,
             "rejected": dict(sorted(Counter(rejection.reason for rejection in self.rejected).items())),
             "relevance": None if self.relevance is None else self.relevance._asdict(),

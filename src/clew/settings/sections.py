@@ -190,7 +190,9 @@ class RecallSettings(Section):
 
     k: int = setting(10, "How many hits a recall returns.", within=(1, 1000))
     recipe: str = setting(
-        "balanced", "The list of stages a recall runs.", choices=("fast", "balanced", "thorough", "agent", "staged", "lexical", "dense")
+        "balanced",
+        "The list of stages a recall runs.",
+        choices=("fast", "balanced", "thorough", "reranked", "agent", "staged", "lexical", "dense"),
     )
     preset: str = setting("semantic", "The weights of the score: a name of score.presets.")
     candidates: int = setting(100, "How many candidates each channel brings.", within=(1, 10_000))
@@ -266,6 +268,16 @@ class GateSettings(Section):
     min_quality: float = setting(0.4, "A chunk of lower quality is turned away.", within=UNIT)
     min_words: int = setting(30, "A shorter chunk is turned away unless its context could be added.", within=ANY_COUNT)
     excluded_stubs: tuple[str, ...] = setting(("media", "reference", "breadcrumb"), "The kinds of stub that are turned away.")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RerankSettings(Section):
+    """How the best hits are read once more beside the question (U11)."""
+
+    always: bool = setting(False, "Rerank in every recipe but lexical and dense, not in the recipe reranked alone.")
+    model: str = setting("ms-marco-minilm", "The cross-encoder, by its name in `clew models list`; none turns it off.")
+    depth: int = setting(30, "How many of the best hits are read.", within=(2, 1000))
+    weight: float = setting(0.3, "The share of what it says beside the hits' own scores; 0 turns it off.", within=(0, 0.9))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -474,6 +486,7 @@ class Settings(Section):
     model: ModelSettings = field(default_factory=ModelSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     gate: GateSettings = field(default_factory=GateSettings)
+    rerank: RerankSettings = field(default_factory=RerankSettings)
     expansion: ExpansionSettings = field(default_factory=ExpansionSettings)
     spread: SpreadSettings = field(default_factory=SpreadSettings)
     imports: ImportSettings = field(default_factory=ImportSettings)

@@ -276,6 +276,7 @@ def model(listed: Listed) -> dict[str, Any]:
     return {
         "name": card.name,
         "id": card.id,
+        "purpose": str(card.purpose),
         "dimension": card.dimension,
         "max_tokens": card.max_tokens,
         "licence": card.licence,

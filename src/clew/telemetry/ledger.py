@@ -10,6 +10,7 @@ from typing import Any
 from clew.forking import after_fork
 from clew.recall.state import Recall
 
+COUNTED = ("recalls", "nothing_relevant", "errors", "embedding_calls", "texts_embedded", "texts_reranked")
 BYTES_PER_TOKEN = 4  # of UTF-8, about; counting words as a token budget does would cost as much as a recall
 
 
@@ -34,6 +35,7 @@ class Ledger:
             self._sums["recalls"] += 1
             self._sums["nothing_relevant"] += answer.nothing_relevant
             self._sums["bytes_returned"] += size
+            self._sums["texts_reranked"] += answer.reranked
             self._milliseconds += seconds * 1e3
 
     def wrote(self, counts: Mapping[str, int]) -> None:
@@ -56,7 +58,7 @@ class Ledger:
     def totals(self) -> dict[str, Any]:
         """Return the sums: what was recalled, what that cost, and what became of what was written."""
         with self._lock:
-            sums = {name: self._sums[name] for name in ("recalls", "nothing_relevant", "errors", "embedding_calls", "texts_embedded")}
+            sums = {name: self._sums[name] for name in COUNTED}
             spent = {
                 "tokens_returned": self._sums["bytes_returned"] // BYTES_PER_TOKEN,
                 "recall_milliseconds": round(self._milliseconds, 3),

@@ -1,4 +1,4 @@
-"""`clew models`: the embedding models on this machine."""
+"""`clew models`: the models on this machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNSOUND = 3
 
 @click.group("models")
 def models_command() -> None:
-    """List, fetch, add, check and remove embedding models."""
+    """List, fetch, add, check and remove models: for embedding and for reranking."""
 
 
 @models_command.command("list")
@@ -40,12 +40,12 @@ def _show(known: tuple[Listed, ...], configured: str) -> None:
     from clew.surface.cli.views.screen import DIM, GOOD, KEY, WARN, safe, show, whole_words  # noqa: PLC0415
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style=DIM)
-    for title in ("model", "dimension", "size", "licence", "here"):
+    for title in ("model", "for", "dimension", "size", "licence", "here"):
         table.add_column(title, overflow="fold")
     for listed in known:
         card = listed.card
         here = safe(listed.path, GOOD) if listed.path else safe(f"no: clew models pull {card.name}", WARN)
-        table.add_row(safe(card.name, KEY), str(card.dimension), size(card.size), safe(card.licence), here)
+        table.add_row(safe(card.name, KEY), safe(str(card.purpose)), str(card.dimension), size(card.size), safe(card.licence), here)
     show(whole_words(table), safe(f"configured: {configured}", DIM))
 
 

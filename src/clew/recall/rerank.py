@@ -1,0 +1,70 @@
+"""Does it answer, read beside the question? A cross-encoder looks at the best hits once more (U11).
+
+It sees both texts at once, which no comparison of vectors does, and knows nothing of sections, links and times, which the stages
+before it do. So it does not decide alone: its scores are brought to the scale of the hits' own and count for a share. Whoever is
+read only gains by it, so that nobody overtakes by not having been looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from clew.ports import Store
+from clew.recall.fetch import fetched
+from clew.recall.score import with_components
+from clew.recall.state import Component, Hit, LazyHits, Recall
+from clew.types import Node
+
+RERANK = "rerank"
+
+Read: TypeAlias = Callable[[str, Sequence[str]], tuple[Sequence[float] | None, tuple[str, ...]]]
+"""Scores texts by how well they answer a question, or returns None and the reason."""
+
+
+def read(hits: Sequence[Hit], scores: Sequence[float], *, weight: float) -> dict[str, Hit]:
+    """Return hits with what reading them is worth: order by (1 − weight)·own + weight·read, both from 0 for the worst to 1 for the best.
+
+    Kept as a sum: own + read · weight/(1 − weight) · (best own − worst own), which orders alike.
+
+    >>> hits = [Hit(id, own, {}, {"semantic": Component(own, 1.0)}) for id, own in (("a", 0.9), ("b", 0.8), ("c", 0.5))]
+    >>> found = read(hits, [-4.0, 6.0, 1.0], weight=0.5)
+    >>> {id: round(hit.score, 3) for id, hit in found.items()}, found["b"].components["rerank"].value
+    ({'a': 0.9, 'b': 1.2, 'c': 0.7}, 1.0)
+    """
+    spread = max(hit.score for hit in hits) - min(hit.score for hit in hits)
+    low, high = min(scores), max(scores)
+    share = weight / (1.0 - weight) * spread
+    if low == high or not share:
+        return {}
+    parts = (Component((score - low) / (high - low), share) for score in scores)
+    return {hit.id: with_components(hit, {RERANK: part}) for hit, part in zip(hits, parts, strict=True)}
+
+
+@dataclass(frozen=True, slots=True)
+class Rerank:
+    """Let a reranker read the best `depth` hits, and give what it says `weight` beside what they have."""
+
+    model: str
+    depth: int
+    weight: float
+    store: Store = field(repr=False, compare=False)
+    read: Read = field(repr=False, compare=False)
+
+    def __call__(self, recall: Recall) -> Recall:
+        """Add the component `rerank` to the best hits, and put all in the order of their scores; say so where that cannot be done."""
+        hits = LazyHits.of(recall.hits)
+        if len(hits) < 2 or not hits[0].components:
+            return recall
+        recall = fetched(recall, hits.ids(self.depth), store=self.store)
+        best = [hit for hit in hits[: self.depth] if hit.id in recall.nodes]
+        scores, notes = self.read(recall.question.text, [_told(recall.nodes[hit.id]) for hit in best])
+        if scores is None:
+            return replace(recall, notes=(*recall.notes, *notes))
+        moved = hits.exchanged(read(best, scores, weight=self.weight))
+        return replace(recall, hits=moved, reranked=len(best), notes=(*recall.notes, *notes))
+
+
+def _told(node: Node) -> str:
+    return f"{node.title}\n{node.text}" if node.title else node.text
