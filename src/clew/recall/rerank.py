@@ -2,7 +2,8 @@
 
 It sees both texts at once, which no comparison of vectors does, and knows nothing of sections, links and times, which the stages
 before it do. So it does not decide alone: its scores are brought to the scale of the hits' own and count for a share. Whoever is
-read only gains by it, so that nobody overtakes by not having been looked at.
+read only gains by it, so that nobody overtakes by not having been looked at. What was reached along a link answers together with the
+hit that it was reached from ("Where was the director of … born?"), and counts as much as that one does where it says less itself.
 """
 
 from __future__ import annotations
@@ -42,6 +43,18 @@ def read(hits: Sequence[Hit], scores: Sequence[float], *, weight: float) -> dict
     return {hit.id: with_components(hit, {RERANK: part}) for hit, part in zip(hits, parts, strict=True)}
 
 
+def together(hits: Sequence[Hit], scores: Sequence[float]) -> list[float]:
+    """Return the scores, with that of the hit a path begins at for what is at its end, if it is higher.
+
+    >>> from clew.recall.state import Hop
+    >>> film, born = Hit("film", 0.9, {}), Hit("born", 0.5, {}, path=(Hop("film", "NAMES", 1.0, "born", 0.8),))
+    >>> together([film, born, Hit("other", 0.4, {})], [3.0, -8.0, -2.0])
+    [3.0, 3.0, -2.0]
+    """
+    known = {hit.id: score for hit, score in zip(hits, scores, strict=True)}
+    return [max(score, known.get(hit.path[0].source, score)) if hit.path else score for hit, score in zip(hits, scores, strict=True)]
+
+
 @dataclass(frozen=True, slots=True)
 class Rerank:
     """Let a reranker read the best `depth` hits, and give what it says `weight` beside what they have."""
@@ -62,7 +75,7 @@ class Rerank:
         scores, notes = self.read(recall.question.text, [_told(recall.nodes[hit.id]) for hit in best])
         if scores is None:
             return replace(recall, notes=(*recall.notes, *notes))
-        moved = hits.exchanged(read(best, scores, weight=self.weight))
+        moved = hits.exchanged(read(best, together(best, scores), weight=self.weight))
         return replace(recall, hits=moved, reranked=len(best), notes=(*recall.notes, *notes))
 
 
