@@ -150,7 +150,7 @@ def test_planted_damage_is_found_and_repaired(segmented: clew.Clew, open_clew: O
 def test_a_memory_without_its_first_event_is_a_half_write(memory: clew.Clew, path: Path) -> None:
     memory.remember_many(NOTES)
     memory.close()
-    raw(path, "DELETE FROM event WHERE seq = 2")
+    raw(path, "UPDATE node SET added_at = NULL WHERE nid = 2")
     with clew.open(path, model={"embedder": "hashing"}) as reopened:
         (problem,) = reopened.verify()
     assert problem.check == "events"

@@ -12,8 +12,10 @@ import pytest
 from clew.errors import CorruptStoreError, ReadOnlyError
 from clew.store.sqlite import SqliteStore, schema
 from clew.store.sqlite.rows import insertion
-from clew.testing import node, where
+from clew.testing import NOW, node, where
+from clew.types import Event, EventKind
 
+EARLIER = range(1, len(schema.MIGRATIONS))
 TEXTS = {"a": "The ladder is in the cellar", "b": "The kettle is in the kitchen"}
 
 
@@ -36,7 +38,7 @@ def version_of(path: Path) -> int:
         return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("version", EARLIER)
 @pytest.mark.parametrize(
     ("lacking", "statement"), [("posting", "DROP TABLE posting"), ("space.keyed", "ALTER TABLE space RENAME COLUMN keyed TO other")]
 )
@@ -52,7 +54,22 @@ def test_a_file_that_lacks_what_its_version_has_is_refused_and_left_at_its_versi
     assert not list(tmp_path.glob("*backup*"))
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("version", EARLIER)
+def test_an_older_file_keeps_its_events_and_goes_on_in_the_new_way(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "store"
+    older(path, version)
+    added = Event(node="c", kind=EventKind.ADD, at=NOW, detail={"source": "inbox"})
+    with closing(SqliteStore.open(path)) as store:
+        store.insert([node("c")], events=[added])
+        assert [event.kind for id in "ab" for event in store.events(id)] == [EventKind.ADD] * 2
+        assert store.events("c") == (added,)
+        assert store.stats()["by_event"] == {"ADD": 3}
+        assert [problem for problem in store.verify() if problem.check != "names"] == []
+    assert version_of(path) == len(schema.MIGRATIONS)
+    assert version_of(tmp_path / f"store.v{version}.backup") == version
+
+
+@pytest.mark.parametrize("version", EARLIER)
 def test_an_older_file_that_cannot_be_written_answers_and_refuses_writes_by_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int
 ) -> None:
@@ -66,6 +83,9 @@ def test_an_older_file_that_cannot_be_written_answers_and_refuses_writes_by_name
         assert store.kept("token") == {}
         assert store.record("token", "x") is None
         assert not store.signals(["a"])["a"].keyed
+        assert [event.kind for event in store.events("a")] == [EventKind.ADD]
+        assert store.stats()["by_event"] == {"ADD": 2}
+        assert store.get(["a"])["a"].text == TEXTS["a"]
         assert store.verify() == ()
         with pytest.raises(ReadOnlyError):
             store.keep("token", "x", {})

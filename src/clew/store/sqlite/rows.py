@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from clew.errors import InputError
-from clew.types import Kind, Node, Quality, Stability, Stub
+from clew.types import Event, Kind, Node, Quality, Stability, Stub
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -163,26 +163,44 @@ _NOTHING = (None,) * len(OPTIONAL)
 Inserting = tuple[str, Callable[[Node], tuple[Any, ...]], list[tuple[int, Callable[[Any], Any]]]]
 
 
-def _inserting(columns: Sequence[str]) -> Inserting:
-    """Return how nodes are inserted by so many columns: the statement, the fields, and where these are stored in another form."""
-    statement = f"INSERT INTO node ({', '.join(QUOTE.format(column) for column in columns)}) VALUES ({', '.join('?' * len(columns))})"
+def _inserting(columns: Sequence[str], further: Sequence[str] = ()) -> Inserting:
+    """Return how nodes are inserted by so many columns: the statement, the fields, and where these are stored in another form.
+
+    `further` columns are no fields of a node: their values follow.
+    """
+    named = [*columns, *further]
+    statement = f"INSERT INTO node ({', '.join(QUOTE.format(column) for column in named)}) VALUES ({', '.join('?' * len(named))})"
     return statement, attrgetter(*columns), [(columns.index(column), store) for column, store in CELLS.items() if column in columns]
 
 
-_WHOLE = _inserting(COLUMNS)
-_USUAL = _inserting([column for column in COLUMNS if column not in OPTIONAL])
+ADDED = ("added_at", "added")
+"""What a node's row says of its ADD event: when, and the detail."""
+_FEWER = [column for column in COLUMNS if column not in OPTIONAL]
+_WHOLE, _USUAL = _inserting(COLUMNS), _inserting(_FEWER)
+_ADDED_WHOLE, _ADDED_USUAL = _inserting(COLUMNS, ADDED), _inserting(_FEWER, ADDED)
 
 
-def insertion(node: Node) -> tuple[str, Sequence[Any]]:
-    """Return the statement that inserts a node and its values; most nodes have none of the optional ones.
+def insertion(node: Node, added: Event | None = None) -> tuple[str, Sequence[Any]]:
+    """Return the statement that inserts a node, with its ADD event if there is one, and its values; most have none of the optional ones.
 
     Those are then left out rather than bound: Python's binding looks for an adapter of every None.
     """
-    statement, fields, converted = _USUAL if _OPTIONAL(node) == _NOTHING else _WHOLE
+    usual = _OPTIONAL(node) == _NOTHING
+    if added is None:
+        statement, fields, converted = _USUAL if usual else _WHOLE
+    else:
+        statement, fields, converted = _ADDED_USUAL if usual else _ADDED_WHOLE
     row = list(fields(node))
     for place, store in converted:
         row[place] = store(row[place])
+    if added is not None:
+        row += (micros(added.at), detail_of(added))
     return statement, row
+
+
+def detail_of(event: Event) -> str:
+    """Return what an event tells, as JSON."""
+    return flat_json(event.detail) or compact_json(dict(event.detail))
 
 
 def node_of(row: Sequence[Any]) -> Node:

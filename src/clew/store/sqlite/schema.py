@@ -4,7 +4,8 @@ Truth: node, label, event, access, edge, embedding (float16), model, meta, recor
 segment and posting (vectors and words for quick opening), space; from the texts, by whoever reads them: name,
 mention and alias (names.py). What FTS5 had until version 4 is made and dropped again in a new file: old steps stay.
 `change` and `node_change` tell every process which vectors and nodes moved since it last looked; what was
-added it knows by the numbers, which only rise, and a log of that would cost two pages a commit.
+added it knows by the numbers, which only rise, and a log of that would cost two pages a commit. For the same
+reason a node's ADD event stands in its own row.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from clew.errors import CorruptStoreError, NewerSchemaError, NotAStoreError
 from clew.store.bm25 import CONTEXT_WEIGHT, TEXT_WEIGHT, TITLE_WEIGHT
 from clew.store.sqlite.backup import copy_to
 from clew.store.sqlite.names import NAMES
+from clew.store.sqlite.rows import ADDED
 from clew.store.sqlite.snapshot import snapshot
 from clew.words import ANALYSER_VERSION
 
@@ -247,8 +249,14 @@ def _leave_fts5(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def _note_adding(connection: sqlite3.Connection) -> None:
+    """Version 5: a node's row holds its ADD event. In the log it cost every write two pages more; what is there already stays there."""
+    for column, type_ in zip(ADDED, ("INTEGER", "TEXT"), strict=True):
+        connection.execute(f"ALTER TABLE node ADD COLUMN {column} {type_}")
+
+
 Migration = Callable[[sqlite3.Connection], None]
-MIGRATIONS: tuple[Migration, ...] = (_create, _name, _keep, _leave_fts5)
+MIGRATIONS: tuple[Migration, ...] = (_create, _name, _keep, _leave_fts5, _note_adding)
 """The step at index n brings a file of version n to version n + 1."""
 
 
@@ -360,12 +368,15 @@ def _columns(connection: sqlite3.Connection) -> set[str]:
 
 
 def lend_tables(connection: sqlite3.Connection) -> None:
-    """Give a file that cannot be brought to the newest version the tables it has not got, empty, for this connection alone."""
+    """Give a file that cannot be brought to the newest version the tables and columns it has not got, empty, for this connection alone."""
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     for statement in statements(NAMES + RECORDS):
         what, kind, name = statement.split()[:3]
         if kind == "TABLE" and name not in there:
             connection.execute(statement.replace(f"{what} {kind}", f"{what} TEMP {kind}", 1))
+    if not {f"node.{column}" for column in ADDED} <= _columns(connection):
+        empty = ", ".join(f"NULL AS {column}" for column in ADDED)
+        connection.execute(f"CREATE TEMP VIEW node AS SELECT *, {empty} FROM main.node")  # a name is looked for there first
 
 
 def _backup(path: Path, version: int) -> Path:

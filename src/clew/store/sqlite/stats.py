@@ -25,12 +25,14 @@ SELECT count(*) FROM node n WHERE n.t_expired IS NULL AND n.archived = 0 AND {{t
 """
 # Of a space by way of its nodes, and of the last words on those that were forgotten. An edge out of it is not counted.
 EVERYWHERE = {
-    "events": "SELECT kind, count(*) FROM event WHERE ?1 IS NULL GROUP BY kind ORDER BY kind",
+    "events": "SELECT kind, count(*) FROM (SELECT kind FROM event UNION ALL SELECT 'ADD' FROM node WHERE added_at IS NOT NULL) "
+    "WHERE ?1 IS NULL GROUP BY kind ORDER BY kind",
     "edges": "SELECT count(*) FROM edge WHERE ?1 IS NULL",
     "vectors": f"SELECT count(*) FROM embedding WHERE model = {MODEL} AND ?1 IS NULL",
 }
 IN_SPACE = {
     "events": "SELECT kind, count(*) FROM (SELECT e.kind FROM node n CROSS JOIN event e ON e.node = n.id WHERE n.space = ?1 UNION ALL "
+    "SELECT 'ADD' FROM node n WHERE n.space = ?1 AND n.added_at IS NOT NULL UNION ALL "
     "SELECT kind FROM event WHERE kind = 'FORGET' AND json_extract(detail, '$.space') = ?1) GROUP BY kind ORDER BY kind",
     "edges": "SELECT count(*) FROM node n CROSS JOIN edge e ON e.source = n.nid CROSS JOIN node t ON t.nid = e.target "
     "WHERE n.space = ?1 AND t.space = ?1",

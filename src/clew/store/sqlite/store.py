@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from itertools import takewhile
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self
@@ -22,7 +23,7 @@ from clew.store.sqlite.database import Database, Translating
 from clew.store.sqlite.dense import DenseSearch
 from clew.store.sqlite.evidence import evidence
 from clew.store.sqlite.lexical import WordSearch
-from clew.store.sqlite.rows import COLUMNS, SELECTED, cell, compact_json, flat_json, insertion, labels_of, micros, moment, moments, node_of
+from clew.store.sqlite.rows import COLUMNS, SELECTED, cell, compact_json, detail_of, insertion, labels_of, micros, moment, moments, node_of
 from clew.store.sqlite.seen import Seen
 from clew.store.sqlite.stats import statistics
 from clew.store.sqlite.transaction import Transaction, Writing
@@ -50,6 +51,12 @@ LEFT JOIN access a ON a.nid = n.nid WHERE a.nid IS NULL OR abs(?2 - a.last_at) >
 ACCESS_COUNTS = """
 INSERT INTO access SELECT n.nid, 1, ?2 FROM json_each(?1) j CROSS JOIN node n ON n.id = j.value WHERE TRUE
 ON CONFLICT (nid) DO UPDATE SET count = count + 1, last_at = excluded.last_at WHERE abs(excluded.last_at - access.last_at) >= ?3
+"""
+
+# The event of a node's own row is the first: there is no number 0 in the log.
+EVENTS = """
+SELECT 0 AS seq, 'ADD', added_at, added FROM node WHERE id = ?1 AND added_at IS NOT NULL
+UNION ALL SELECT seq, kind, at, detail FROM event WHERE node = ?1 ORDER BY seq
 """
 
 PAGE = 1000  # nodes read at a time when all are wanted
@@ -114,7 +121,8 @@ class SqliteStore:
         """Add new nodes, searchable at once, with vectors of the store's model, and append events."""
         with self._writing() as connection:
             model = self._active(connection) if embeddings else None
-            numbers = {node.id: self._inserted(connection, node) for node in nodes}
+            added = _added(nodes, events)
+            numbers = {node.id: self._inserted(connection, node, added.get(node.id)) for node in nodes}
             labelled = [(*label, numbers[node.id]) for node in nodes if node.tags or node.metadata for label in labels_of(node)]
             if labelled:
                 connection.executemany("INSERT OR IGNORE INTO label VALUES (?, ?, ?)", labelled)
@@ -123,11 +131,12 @@ class SqliteStore:
                 connection.executemany("INSERT INTO access VALUES (?, ?, 0)", accessed)
             if model is not None:
                 self._put(connection, embeddings, *model, numbers)
-            self._append(connection, events)
+            if len(added) < len(events):
+                self._append(connection, [event for event in events if added.get(event.node) is not event])
 
-    def _inserted(self, connection: sqlite3.Connection, node: Node) -> int:
+    def _inserted(self, connection: sqlite3.Connection, node: Node, added: Event | None) -> int:
         try:
-            return int(connection.execute(*insertion(node)).lastrowid or 0)
+            return int(connection.execute(*insertion(node, added)).lastrowid or 0)
         except sqlite3.IntegrityError as error:
             raise StoreError(f"A node with this id or idempotency key exists already ({error}).", id=node.id) from error
 
@@ -309,14 +318,17 @@ class SqliteStore:
             self._append(connection, events)
 
     def _append(self, connection: sqlite3.Connection, events: Sequence[Event]) -> None:
-        rows = [(e.node, str(e.kind), micros(e.at), flat_json(e.detail) or compact_json(dict(e.detail))) for e in events]
+        rows = [(e.node, str(e.kind), micros(e.at), detail_of(e)) for e in events]
         connection.executemany("INSERT INTO event (node, kind, at, detail) VALUES (?, ?, ?, ?)", rows)
 
     def events(self, node: NodeId) -> tuple[Event, ...]:
         """Return what happened to a node, oldest first."""
         with self._reading() as connection:
-            rows = connection.execute("SELECT kind, at, detail FROM event WHERE node = ? ORDER BY seq", (node,)).fetchall()
-        return tuple(Event(node=node, kind=EventKind(kind), at=moment(at), detail=json.loads(detail)) for kind, at, detail in rows)
+            rows = connection.execute(EVENTS, (node,)).fetchall()
+        told = [Event(node=node, kind=EventKind(kind), at=moment(at), detail=json.loads(detail)) for _, kind, at, detail in rows]
+        # What was forgotten under this id is told of before what was then added under it.
+        forgotten = [*takewhile(lambda event: event.kind is EventKind.FORGET, told[1:])] if rows and not rows[0][0] else []
+        return (*forgotten, *told[:1], *told[len(forgotten) + 1 :])
 
     def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
         """Count one access for each node not counted within the interval; return how many were."""
@@ -566,6 +578,14 @@ def _signals(rows: Sequence[tuple[Any, ...]]) -> dict[NodeId, Signals]:
         return {}
     ids, t_valid, importance, accesses, parent, keyed, *_ = zip(*rows, strict=False)  # what is noted has more behind it
     return dict(zip(ids, map(_signal, zip(moments(t_valid), importance, accesses, parent, map(bool, keyed), strict=True)), strict=True))
+
+
+def _added(nodes: Sequence[Node], events: Sequence[Event]) -> dict[NodeId, Event]:
+    """Return the ADD event of each new node whose first event it is: it goes into the node's row."""
+    first: dict[NodeId, Event] = {}
+    for event in events:
+        first.setdefault(event.node, event)
+    return {node.id: first[node.id] for node in nodes if node.id in first and first[node.id].kind is EventKind.ADD}
 
 
 def _model(row: tuple[int, str, int] | None) -> ModelInfo | None:

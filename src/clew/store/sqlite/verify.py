@@ -52,7 +52,7 @@ def _spaces(connection: sqlite3.Connection) -> list[Problem]:
 def _events(connection: sqlite3.Connection) -> list[Problem]:
     """Every node and its ADD event are written together: one without the other is a half write."""
     rows = connection.execute(
-        "SELECT id FROM node WHERE NOT EXISTS (SELECT 1 FROM event WHERE node = node.id AND kind = 'ADD') LIMIT 20"
+        "SELECT id FROM node n WHERE added_at IS NULL AND NOT EXISTS (SELECT 1 FROM event WHERE node = n.id AND kind = 'ADD') LIMIT 20"
     ).fetchall()
     return [Problem("events", f"memory {id} has no ADD event", "Export and load the store: clew export, clew load") for (id,) in rows]
 

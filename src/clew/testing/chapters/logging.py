@@ -24,6 +24,33 @@ class Logging:
         assert store.events("a") == (first, second)
         assert store.events("missing") == ()
 
+    def test_events_written_with_their_nodes_come_before_all_that_follows(self, store: Store) -> None:
+        events = [
+            Event(node="a", kind=EventKind.ADD, at=later(2), detail={"source": "inbox", "questions": ["é?", 1]}),
+            Event(node="b", kind=EventKind.UPDATE, at=NOW),
+            Event(node="a", kind=EventKind.UPDATE, at=NOW),  # before the first by its clock, which may have been turned back
+            Event(node="b", kind=EventKind.ADD, at=NOW),
+            Event(node="a", kind=EventKind.ADD, at=NOW, detail={"again": True}),
+        ]
+        store.insert([node("a"), node("b"), node("c")], events=events)
+        store.update("a", t_created=later(9), source="elsewhere")
+        store.append([Event(node="a", kind=EventKind.ACCESS, at=later(-1))])
+        assert store.events("a") == (events[0], events[2], events[4], Event(node="a", kind=EventKind.ACCESS, at=later(-1)))
+        assert store.events("b") == (events[1], events[3])
+        assert store.events("c") == ()
+        assert store.stats()["by_event"] == store.stats("default")["by_event"] == {"ACCESS": 1, "ADD": 3, "UPDATE": 2}
+
+    def test_what_was_forgotten_is_told_of_before_what_is_added_under_its_id(self, store: Store) -> None:
+        added = [Event(node="a", kind=EventKind.ADD, at=later(day)) for day in (0, 2)]
+        forgotten, seen = Event(node="a", kind=EventKind.FORGET, at=later(1)), Event(node="a", kind=EventKind.ACCESS, at=later(3))
+        store.insert([node("a")], events=added[:1])
+        store.delete(["a"])
+        assert store.events("a") == ()
+        store.append([forgotten])
+        store.insert([node("a")], events=added[1:])
+        store.append([seen])
+        assert store.events("a") == (forgotten, added[1], seen)
+
     def test_deleting_a_node_takes_its_events_and_leaves_room_for_the_last_word(self, store: Store) -> None:
         store.insert([node("a"), node("b")])
         store.append([Event(node=name, kind=EventKind.ADD, at=NOW) for name in "ab"])
