@@ -87,10 +87,9 @@ def where(**fields: Any) -> Filter:
 
 
 def added(store: Store, nodes: Sequence[Node], vector: Vectors | None = None) -> None:
-    """Write nodes as the engine does: each with a vector and its ADD event, in one transaction."""
-    with store.transaction():
-        store.insert(nodes, [embedding(each, vector) for each in nodes])
-        store.append([Event(node=each.id, kind=EventKind.ADD, at=each.t_created) for each in nodes])
+    """Write nodes as the engine does: each with a vector and its ADD event, in one go."""
+    events = [Event(node=each.id, kind=EventKind.ADD, at=each.t_created) for each in nodes]
+    store.insert(nodes, [embedding(each, vector) for each in nodes], events)
 
 
 def filled(store: Store, nodes: Sequence[Node]) -> Store:

@@ -18,6 +18,7 @@ import numpy as np
 from clew.forking import after_fork
 from clew.store.sqlite import segments
 from clew.store.sqlite.columns import among, passing
+from clew.store.sqlite.counting import newest as newest_node
 from clew.store.sqlite.database import Database, space_code
 from clew.store.sqlite.mapping import mapped
 from clew.store.sqlite.postings import Array, Postings, term_code
@@ -143,7 +144,7 @@ def _loaded(connection: sqlite3.Connection) -> WordIndex:
     """Read the segments; those that are missing or damaged are made from the texts."""
     saved = segments.state(connection)
     current = saved.get("format") == segments.FORMAT
-    seq, newest = (saved["seq"], saved["newest"]) if current else (segments.log_end(connection), segments.newest(connection))
+    seq, newest = (saved["seq"], saved["newest"]) if current else (segments.log_end(connection), newest_node(connection))
     index = WordIndex(seq=seq, newest=newest)
     with mapped(connection):
         whole = (segment or segments.rebuilt(connection, number) for number, segment in segments.read_all(connection))
@@ -168,7 +169,7 @@ def _grouped(stored: Iterable[segments.Segment]) -> Iterator[list[segments.Segme
 
 def _apply(connection: sqlite3.Connection, index: WordIndex) -> None:
     """Bring the index from its place in the log to the end."""
-    seq, newest = segments.log_end(connection), segments.newest(connection)
+    seq, newest = segments.log_end(connection), newest_node(connection)
     changed = segments.changed(connection, index.seq, index.newest)
     records = segments.records_of(connection, "n.nid IN (SELECT value FROM json_each(?))", json.dumps(list(changed)))
     there = records["nid"].tolist()

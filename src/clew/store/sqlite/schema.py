@@ -21,6 +21,7 @@ from urllib.parse import quote
 from clew.errors import CorruptStoreError, NewerSchemaError, NotAStoreError
 from clew.store.bm25 import CONTEXT_WEIGHT, TEXT_WEIGHT, TITLE_WEIGHT
 from clew.store.sqlite.backup import copy_to
+from clew.store.sqlite.counting import COUNTED_BY_TRIGGERS, LENT_COUNTS
 from clew.store.sqlite.names import NAMES
 from clew.store.sqlite.rows import ADDED
 from clew.store.sqlite.snapshot import snapshot
@@ -255,8 +256,17 @@ def _note_adding(connection: sqlite3.Connection) -> None:
         connection.execute(f"ALTER TABLE node ADD COLUMN {column} {type_}")
 
 
+def _count_later(connection: sqlite3.Connection) -> None:
+    """Version 6: nodes are counted several at a time. A count at each cost every write a page and a trigger."""
+    for trigger in ("node_added", "node_removed", "node_moved"):
+        connection.execute(f"DROP TRIGGER {trigger}")
+    for statement in statements(COUNTED_BY_TRIGGERS):
+        connection.execute(statement)
+    connection.execute("INSERT INTO meta SELECT 'counted', coalesce(max(nid), 0) FROM node")
+
+
 Migration = Callable[[sqlite3.Connection], None]
-MIGRATIONS: tuple[Migration, ...] = (_create, _name, _keep, _leave_fts5, _note_adding)
+MIGRATIONS: tuple[Migration, ...] = (_create, _name, _keep, _leave_fts5, _note_adding, _count_later)
 """The step at index n brings a file of version n to version n + 1."""
 
 
@@ -377,6 +387,8 @@ def lend_tables(connection: sqlite3.Connection) -> None:
     if not {f"node.{column}" for column in ADDED} <= _columns(connection):
         empty = ", ".join(f"NULL AS {column}" for column in ADDED)
         connection.execute(f"CREATE TEMP VIEW node AS SELECT *, {empty} FROM main.node")  # a name is looked for there first
+    if connection.execute("SELECT 1 FROM meta WHERE key = 'counted'").fetchone() is None:
+        connection.execute(LENT_COUNTS)
 
 
 def _backup(path: Path, version: int) -> Path:

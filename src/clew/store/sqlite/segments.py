@@ -17,6 +17,7 @@ import numpy as np
 from clew.gist import searched_text
 from clew.store.bm25 import CONTEXT_WEIGHT, FACET_TOKENS, TEXT_WEIGHT, TITLE_WEIGHT
 from clew.store.sqlite.columns import SELECTED, Records, fill
+from clew.store.sqlite.counting import newest
 from clew.store.sqlite.postings import Postings, Words, words_of
 from clew.store.sqlite.wordindex import RECORD
 from clew.words import ANALYSER_VERSION
@@ -37,12 +38,6 @@ def log_end(connection: sqlite3.Connection) -> int:
     """Return the place of the last change of a node: how many were added and how many logged, ever."""
     (seq,) = connection.execute("SELECT coalesce(sum(seq), 0) FROM sqlite_sequence WHERE name IN ('node', 'node_change')").fetchone()
     return int(seq)
-
-
-def newest(connection: sqlite3.Connection) -> int:
-    """Return the highest node number given out."""
-    (nid,) = connection.execute("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'node'), 0)").fetchone()
-    return int(nid)
 
 
 def changed(connection: sqlite3.Connection, seq: int, newest: int) -> dict[int, int]:
@@ -99,7 +94,7 @@ def _pause(nodes: int) -> int:
 
 
 def _nodes(connection: sqlite3.Connection) -> int:
-    (nodes,) = connection.execute("SELECT coalesce(sum(nodes), 0) FROM space").fetchone()
+    (nodes,) = connection.execute("SELECT coalesce(sum(nodes), 0) FROM counted").fetchone()
     return int(nodes)
 
 

@@ -65,11 +65,11 @@ def _counted(connection: sqlite3.Connection, space: str | None) -> dict[str, Any
         "archived": archived,
         "protected": protected,
         "by_kind": _groups(
-            connection, "SELECT kind, sum(nodes) FROM space WHERE ?1 IS NULL OR name = ?1 GROUP BY kind ORDER BY kind", space
+            connection, "SELECT kind, sum(nodes) FROM counted WHERE ?1 IS NULL OR name = ?1 GROUP BY kind ORDER BY kind", space
         ),
         "by_category": _groups(connection, CATEGORIES.format(there=there), space),
         "by_space": _groups(
-            connection, "SELECT name, sum(nodes) FROM space WHERE ?1 IS NULL OR name = ?1 GROUP BY name ORDER BY name", space
+            connection, "SELECT name, sum(nodes) FROM counted WHERE ?1 IS NULL OR name = ?1 GROUP BY name ORDER BY name", space
         ),
         "events": sum(events.values()),
         "by_event": events,

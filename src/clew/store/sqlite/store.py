@@ -17,7 +17,7 @@ import numpy as np
 
 from clew.errors import InputError, ModelMismatchError, NotFoundError, StoreError
 from clew.ports import Coverage, Evidence, ModelInfo, Problem, Sort
-from clew.store.sqlite import names, segments
+from clew.store.sqlite import counting, names, segments
 from clew.store.sqlite.backup import copy_to
 from clew.store.sqlite.database import Database, Translating
 from clew.store.sqlite.dense import DenseSearch
@@ -28,7 +28,7 @@ from clew.store.sqlite.seen import Seen
 from clew.store.sqlite.stats import statistics
 from clew.store.sqlite.transaction import Transaction, Writing
 from clew.store.sqlite.upkeep import Upkeep
-from clew.store.sqlite.verify import COUNTED, problems, unsound_vectors
+from clew.store.sqlite.verify import problems, unsound_vectors
 from clew.store.sqlite.where import behind, condition, source
 from clew.store.vectors import as_unit
 from clew.types import Edge, Embedding, Event, EventKind, Filter, Mention, Named, Node, NodeId, Ranking, Role, Signals, Spot, Vectors
@@ -466,7 +466,7 @@ class SqliteStore:
     def _coverage(self, connection: sqlite3.Connection, space: str) -> Coverage:
         nodes, keyed, sections = connection.execute(
             "SELECT coalesce(sum(live), 0), coalesce(sum(keyed), 0), coalesce(sum(live) FILTER (WHERE kind = 'section'), 0) "
-            "FROM space WHERE name = ?",
+            "FROM counted WHERE name = ?",
             (space,),
         ).fetchone()
         vectors = self._dense.count(connection, space)
@@ -540,8 +540,7 @@ class SqliteStore:
         self._words.forget()
         with self._writing() as connection:
             self._rebuild_words(connection)
-            connection.execute("DELETE FROM space")
-            connection.execute(f"INSERT INTO space {COUNTED}")
+            counting.recount(connection)
             names.mend(connection)
             connection.executemany("DELETE FROM embedding WHERE eid = ?", [(eid,) for eid, *_ in unsound_vectors(connection)])
             connection.execute("DELETE FROM meta WHERE key IN ('segment_model', 'segment_seq')")
@@ -551,6 +550,7 @@ class SqliteStore:
         """Give back space and merge indexes; nothing searchable changes."""
         with self._writing() as connection:
             self._upkeep.look()
+            counting.count(connection)
             if self.model() is not None:
                 self._dense.checkpoint(connection)
             if segments.needed(connection):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from clew.store.sqlite import segments
+from clew.store.sqlite import counting, segments
 from clew.store.sqlite.dense import DenseSearch
 from clew.store.sqlite.lexical import WordSearch
 
@@ -20,6 +20,7 @@ class Upkeep:
         self._words = words
         self._before = 0
         self._left = 0  # rows that may change until segments can be due; none: look
+        self._uncounted = 0  # and until nodes have to be counted
         self._writer: sqlite3.Connection | None = None  # whose transaction is under way
         self._asked: tuple[int, Model | None] | None = None  # the model, and how much had been changed when it was asked for
 
@@ -31,12 +32,16 @@ class Upkeep:
         self._words.transaction_moved()
 
     def ending(self, connection: sqlite3.Connection) -> None:
-        """Write the segments that are due.
+        """Count the nodes and write the segments that are due.
 
         A log grows by no more rows than SQLite says were changed. Asking the file at every commit would cost more than that.
         """
         self._writer = None
-        self._left -= connection.total_changes - self._before
+        changes = connection.total_changes - self._before
+        self._left -= changes
+        self._uncounted -= changes
+        if self._uncounted <= 0:
+            self._uncounted = counting.count_if_due(connection)
         if self._left <= 0:
             self._left = min(self._dense.checkpoint_if_due(connection), segments.checkpoint_if_due(connection))
 
@@ -57,8 +62,8 @@ class Upkeep:
         return asked[1]
 
     def look(self) -> None:
-        """Ask at the next commit whether segments are due, however little has changed."""
-        self._left = 0
+        """Ask at the next commit whether anything is due, however little has changed."""
+        self._left = self._uncounted = 0
 
 
 def _model(connection: sqlite3.Connection) -> Model | None:

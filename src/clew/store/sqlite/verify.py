@@ -17,7 +17,7 @@ COUNTED = """
 SELECT space, kind, count(*), count(*) FILTER (WHERE t_expired IS NULL AND archived = 0),
        count(*) FILTER (WHERE t_expired IS NULL AND archived = 0 AND context <> '') FROM node GROUP BY space, kind
 """
-"""What the table `space` must hold."""
+"""What the view `counted` must say."""
 UNIT_TOLERANCE = 0.01  # float16 rounds a unit vector's length by less than this
 
 
@@ -42,7 +42,7 @@ def _file(connection: sqlite3.Connection) -> list[Problem]:
 
 
 def _spaces(connection: sqlite3.Connection) -> list[Problem]:
-    kept = "SELECT name, kind, nodes, live, keyed FROM space"
+    kept = "SELECT name, kind, nodes, live, keyed FROM counted"
     wrong = connection.execute(
         f"SELECT DISTINCT space FROM (SELECT * FROM ({COUNTED} EXCEPT {kept}) UNION SELECT * FROM ({kept} EXCEPT {COUNTED})) ORDER BY 1"
     )
