@@ -24,10 +24,11 @@ MARKERS, BLANKS = (tuple(f" {' '.join(phrase.split())} " for phrase in _LISTS[na
 _SILENT = STOP_WORDS | CHATTER | LIGHT | {""}
 _WEAK = AMOUNTS | ABOUT_TALK
 
-_LAUGHTER = re.compile(r"(?:b?w?a?(?:ha|he|hi|ho|hu|ja|je|lo|xd)){2,}[hl]?")
+_LAUGHS = r"(?:b?w?a?(?:ha|he|hi|ho|hu|ja|je|lo|xd)){2,}[hl]?"
+_LAUGHTER = re.compile(_LAUGHS)
 _LAUGHED = frozenset("bwahjlx")  # what laughter begins with
-_LAUGHING = frozenset("bwahjlxeioud")  # and what it is made of
 _ELONGATED = re.compile(r"(.)\1{2,}")
+_DRAWN = re.compile(rf"(.)\1\1| {_LAUGHS} ")  # of words with a space around each: what all that `_is_drawn` knows has
 _SENTENCE = re.compile(r"[.!?…\n]+")
 
 
@@ -95,14 +96,9 @@ def telling_words(text: str) -> frozenset[str]:
 
 def _telling_words(text: str) -> frozenset[str]:
     said = {*plain_words(text)} - _SILENT
-    # As `tells` does, but at once: most words are new, and neither laugh nor say a letter three times.
-    return frozenset(
-        [
-            word
-            for word in said
-            if (len({*word}) > len(word) - 2 and not (word[0] in _LAUGHED and _LAUGHING.issuperset(word))) or not _is_drawn(word)
-        ]
-    )
+    if _DRAWN.search(f" {' '.join(said)} ") is None:  # one look at all words, as most neither laugh nor say a letter three times
+        return frozenset(said)
+    return frozenset([word for word in said if not _is_drawn(word)])
 
 
 _remembered = lru_cache(maxsize=512)(_telling_words)
