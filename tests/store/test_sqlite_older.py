@@ -40,7 +40,7 @@ def version_of(path: Path) -> int:
 
 @pytest.mark.parametrize("version", EARLIER)
 @pytest.mark.parametrize(
-    ("lacking", "statement"), [("posting", "DROP TABLE posting"), ("space.keyed", "ALTER TABLE space RENAME COLUMN keyed TO other")]
+    ("lacking", "statement"), [("posting", "DROP TABLE posting"), ("access.last_at", "ALTER TABLE access RENAME COLUMN last_at TO other")]
 )
 def test_a_file_that_lacks_what_its_version_has_is_refused_and_left_at_its_version(
     tmp_path: Path, version: int, lacking: str, statement: str

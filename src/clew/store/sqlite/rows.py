@@ -246,16 +246,20 @@ READ: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def labels_of(node: Node) -> list[tuple[str, str]]:
-    """Return what a tag or metadata filter can ask of a node, as (key, value) pairs."""
-    return [label_of_tag(tag) for tag in node.tags] + [label_of_metadata(key, value) for key, value in node.metadata.items()]
+Label = tuple[str, str]
+"""A key and a value, as the table `label` has them."""
 
 
-def label_of_tag(tag: str) -> tuple[str, str]:
+def labels_of(tags: Iterable[str], metadata: Mapping[str, Any]) -> list[Label]:
+    """Return what a tag or metadata filter can ask of a node that carries these."""
+    return [label_of_tag(tag) for tag in tags] + [label_of_metadata(key, value) for key, value in metadata.items()]
+
+
+def label_of_tag(tag: str) -> Label:
     """Return the label of a tag."""
     return "#", canonical(tag)
 
 
-def label_of_metadata(key: str, value: Any) -> tuple[str, str]:
+def label_of_metadata(key: str, value: Any) -> Label:
     """Return the label of a metadata entry."""
     return f".{key}", canonical(value)

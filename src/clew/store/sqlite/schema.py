@@ -1,7 +1,7 @@
 """The tables of a store, as SQL you can look at, and how an older file becomes a newer one.
 
-Truth: node, label, event, access, edge, embedding (float16), model, meta, record. Derived, rebuilt at will:
-segment and posting (vectors and words for quick opening), space; from the texts, by whoever reads them: name,
+Truth: node, event, access, edge, embedding (float16), model, meta, record. Derived, rebuilt at will: label (what the
+nodes' rows carry), segment and posting (vectors and words for quick opening), space; from the texts, by whoever reads them: name,
 mention and alias (names.py). What FTS5 had until version 4 is made and dropped again in a new file: old steps stay.
 `change` and `node_change` tell every process which vectors and nodes moved since it last looked; what was
 added it knows by the numbers, which only rise, and a log of that would cost two pages a commit. For the same
@@ -22,6 +22,7 @@ from clew.errors import CorruptStoreError, NewerSchemaError, NotAStoreError
 from clew.store.bm25 import CONTEXT_WEIGHT, TEXT_WEIGHT, TITLE_WEIGHT
 from clew.store.sqlite.backup import copy_to
 from clew.store.sqlite.counting import COUNTED_BY_TRIGGERS, LENT_COUNTS
+from clew.store.sqlite.labels import LABELS
 from clew.store.sqlite.names import NAMES
 from clew.store.sqlite.rows import ADDED
 from clew.store.sqlite.snapshot import snapshot
@@ -265,8 +266,14 @@ def _count_later(connection: sqlite3.Connection) -> None:
     connection.execute("INSERT INTO meta SELECT 'counted', coalesce(max(nid), 0) FROM node")
 
 
+def _label_by_value(connection: sqlite3.Connection) -> None:
+    """Version 7: labels have no index by node, which every write had to write to; the nodes' rows say what they carry."""
+    for statement in statements(LABELS):
+        connection.execute(statement)
+
+
 Migration = Callable[[sqlite3.Connection], None]
-MIGRATIONS: tuple[Migration, ...] = (_create, _name, _keep, _leave_fts5, _note_adding, _count_later)
+MIGRATIONS: tuple[Migration, ...] = (_create, _name, _keep, _leave_fts5, _note_adding, _count_later, _label_by_value)
 """The step at index n brings a file of version n to version n + 1."""
 
 

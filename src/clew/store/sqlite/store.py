@@ -17,13 +17,13 @@ import numpy as np
 
 from clew.errors import InputError, ModelMismatchError, NotFoundError, StoreError
 from clew.ports import Coverage, Evidence, ModelInfo, Problem, Sort
-from clew.store.sqlite import counting, names, segments
+from clew.store.sqlite import counting, labels, names, segments
 from clew.store.sqlite.backup import copy_to
 from clew.store.sqlite.database import Database, Translating
 from clew.store.sqlite.dense import DenseSearch
 from clew.store.sqlite.evidence import evidence
 from clew.store.sqlite.lexical import WordSearch
-from clew.store.sqlite.rows import COLUMNS, SELECTED, cell, compact_json, detail_of, insertion, labels_of, micros, moment, moments, node_of
+from clew.store.sqlite.rows import COLUMNS, SELECTED, cell, compact_json, detail_of, insertion, micros, moment, moments, node_of
 from clew.store.sqlite.seen import Seen
 from clew.store.sqlite.stats import statistics
 from clew.store.sqlite.transaction import Transaction, Writing
@@ -123,9 +123,7 @@ class SqliteStore:
             model = self._active(connection) if embeddings else None
             added = _added(nodes, events)
             numbers = {node.id: self._inserted(connection, node, added.get(node.id)) for node in nodes}
-            labelled = [(*label, numbers[node.id]) for node in nodes if node.tags or node.metadata for label in labels_of(node)]
-            if labelled:
-                connection.executemany("INSERT OR IGNORE INTO label VALUES (?, ?, ?)", labelled)
+            labels.add(connection, zip(numbers.values(), nodes, strict=True))
             accessed = [(numbers[node.id], node.accesses) for node in nodes if node.accesses]
             if accessed:
                 connection.executemany("INSERT INTO access VALUES (?, ?, 0)", accessed)
@@ -151,20 +149,21 @@ class SqliteStore:
             number = self._numbers(connection, [id]).get(id)
             if number is None:
                 raise NotFoundError(f"No memory {id}. List them with: clew list", id=id)
+            relabelled = bool(changes.keys() & {"tags", "metadata"})
+            if relabelled:
+                labels.remove(connection, [number])
             for field, value in changes.items():
                 connection.execute(f'UPDATE node SET "{field}" = ? WHERE nid = ?', (cell(field, value), number))
             if "context" in changes:
                 connection.execute("DELETE FROM embedding WHERE nid = ? AND role = 'context'", (number,))
-            if changes.keys() & {"tags", "metadata"}:
-                connection.execute("DELETE FROM label WHERE nid = ?", (number,))
-                connection.executemany(
-                    "INSERT OR IGNORE INTO label VALUES (?, ?, ?)", [(*label, number) for label in labels_of(self.get([id])[id])]
-                )
+            if relabelled:
+                labels.add(connection, [(number, self.get([id])[id])])
 
     def delete(self, ids: Sequence[NodeId]) -> int:
         """Remove nodes with their vectors, edges, words and earlier events; return how many there were."""
         with self._writing() as connection:
             numbers = [(number,) for number in self._numbers(connection, ids).values()]
+            labels.remove(connection, [number for (number,) in numbers])
             connection.executemany("DELETE FROM event WHERE node = (SELECT id FROM node WHERE nid = ?)", numbers)
             connection.executemany("DELETE FROM embedding WHERE nid = ?", numbers)  # by hand: its trigger tells the indexes
             connection.executemany("DELETE FROM node WHERE nid = ?", numbers)
@@ -541,6 +540,7 @@ class SqliteStore:
         with self._writing() as connection:
             self._rebuild_words(connection)
             counting.recount(connection)
+            labels.mend(connection)
             names.mend(connection)
             connection.executemany("DELETE FROM embedding WHERE eid = ?", [(eid,) for eid, *_ in unsound_vectors(connection)])
             connection.execute("DELETE FROM meta WHERE key IN ('segment_model', 'segment_seq')")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from clew.ports import Problem
-from clew.store.sqlite import names, segments
+from clew.store.sqlite import labels, names, segments
 from clew.store.sqlite.dense import ROWS, SEGMENT_ROWS, changed, records_of
 from clew.store.sqlite.index import RECORD
 from clew.store.sqlite.snapshot import snapshot
@@ -27,7 +27,7 @@ def problems(connection: sqlite3.Connection) -> tuple[Problem, ...]:
     if not found:  # the rest would only repeat that the file is damaged
         with snapshot(connection):  # others may write meanwhile
             found += [*_spaces(connection), *_events(connection), *_vectors(connection), *_segments(connection), *_postings(connection)]
-            found += names.wrong(connection)
+            found += [*labels.wrong(connection), *names.wrong(connection)]
     return tuple(found)
 
 

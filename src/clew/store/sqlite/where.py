@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clew.ports import Sort
-from clew.store.sqlite.rows import label_of_metadata, label_of_tag, micros
+from clew.store.sqlite.rows import labels_of, micros
 from clew.types import Filter, Spot
 
 CARRYING = "SELECT nid FROM label WHERE key = ? AND value = ?"
@@ -18,7 +18,7 @@ FEW = 1000  # nodes of a label that are read and sorted in less time than an ord
 
 def labels(where: Filter) -> list[tuple[str, str]]:
     """Return the labels that every node must carry."""
-    return [label_of_tag(tag) for tag in where.tags] + [label_of_metadata(key, value) for key, value in where.metadata.items()]
+    return labels_of(where.tags, where.metadata)
 
 
 def carrying(connection: sqlite3.Connection, where: Filter) -> npt.NDArray[np.int64] | None:
