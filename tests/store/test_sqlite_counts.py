@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -85,6 +85,18 @@ def test_processes_that_write_one_memory_each_leave_no_more_uncounted_than_one_t
     assert counted_to(path) == MOST_UNCOUNTED
     with closing(SqliteStore.open(path)) as store:
         assert store.coverage("default").nodes == MOST_UNCOUNTED + 1
+
+
+@pytest.mark.parametrize(
+    "doing", [lambda store: store.coverage("default"), lambda store: added(store, [node("one more")])], ids=["asking", "writing"]
+)
+def test_nobody_looks_at_a_node_that_is_counted(store: SqliteStore, path: Path, doing: Callable[[SqliteStore], object]) -> None:
+    added(store, [node(f"n{number}") for number in range(MOST_UNCOUNTED - 1)])
+    asked = [statement for statement in statements(store, lambda: doing(store)) if "counted" in statement]
+    with closing(sqlite3.connect(path)) as connection:
+        plans = [step for statement in asked for (*_, step) in connection.execute(f"EXPLAIN QUERY PLAN {statement}")]
+    assert any("SEARCH node USING INTEGER PRIMARY KEY" in step for step in plans)
+    assert not any(step.startswith("SCAN node") for step in plans)
 
 
 def test_what_a_rollback_undoes_is_counted_by_nobody(store: SqliteStore) -> None:
