@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from itertools import accumulate, count
 from operator import add, sub
 from typing import NamedTuple
@@ -20,19 +21,39 @@ _TAG = re.compile(r"<[^<>]*>")
 _ASCII_BETWEEN = bytes(32 if chr(code).isspace() or chr(code) in ',;()[]{}<>"|`*' else code for code in range(128)).ljust(256)
 
 
-class Reading(NamedTuple):
-    """The stretches of a text, where each that a rule may look at begins and ends, those that may name something, the words written small.
+class Reading:
+    """The stretches of a text and those that may name something; where each that a rule may look at lies is found when one does.
 
     `words` go on with a few empty ones, so that a name's neighbours can be asked for at both ends of the text.
     """
 
-    text: str
-    words: list[str]
-    stretches: list[Stretch]
-    starts: list[int]
-    ends: list[int]
-    telling: list[int]
-    small: frozenset[str]
+    def __init__(self, text: str, spelled: list[str], others: list[tuple[int, Stretch]]) -> None:
+        """Take the stretches as they are spelled, and what those are that are no small words."""
+        self.text = text
+        self.words, self.stretches = [*spelled, *[""] * BEYOND], [SMALL] * len(spelled)
+        for i, piece in others:
+            self.words[i], self.stretches[i] = piece.word, piece
+        self.telling = [i for i, piece in others if piece.tells]
+        self._spelled = spelled
+
+    @cached_property
+    def small(self) -> frozenset[str]:
+        """The words that are written small."""
+        return _but(self.words[:-BEYOND], self.telling) if self.telling else frozenset()
+
+    @property
+    def starts(self) -> list[int]:
+        """Where each stretch begins, up to the last that a rule may look at."""
+        return self._places[0]
+
+    @property
+    def ends(self) -> list[int]:
+        """Where each of them ends."""
+        return self._places[1]
+
+    @cached_property
+    def _places(self) -> tuple[list[int], list[int]]:
+        return _spans(self.text, self._spelled[: self.telling[-1] + FURTHEST] if self.telling else [])
 
     def begins(self, i: int) -> bool:
         """Tell whether a sentence, a line, a quotation or a list's entry begins with this stretch."""
@@ -69,13 +90,7 @@ def read(text: str, *, format: str = "text") -> Reading:
     ['Anna', 'Rome.']
     """
     plain = _TAG.sub(lambda tag: " " * len(tag[0]), text) if format == "html" else text
-    spelled, others = _cut(plain)
-    words, found = [*spelled, *[""] * BEYOND], [SMALL] * len(spelled)
-    for i, piece in others:
-        words[i], found[i] = piece.word, piece
-    telling = [i for i, piece in others if piece.tells]
-    starts, ends = _spans(plain, spelled[: telling[-1] + FURTHEST] if telling else [])
-    return Reading(plain, words, found, starts, ends, telling, _but(words[:-BEYOND], telling) if telling else frozenset())
+    return Reading(plain, *_cut(plain))
 
 
 def _but(words: list[str], places: list[int]) -> frozenset[str]:
