@@ -53,6 +53,10 @@ INSERT INTO access SELECT n.nid, 1, ?2 FROM json_each(?1) j CROSS JOIN node n ON
 ON CONFLICT (nid) DO UPDATE SET count = count + 1, last_at = excluded.last_at WHERE abs(excluded.last_at - access.last_at) >= ?3
 """
 
+PUT_FIRST = "INSERT INTO embedding (nid, model, role, text_hash, vector) VALUES (?, ?, ?, ?, ?)"
+# What may replace another runs a trigger, and then SQLite keeps every page that it changes as it was before: of no use to a new node.
+PUT = f"{PUT_FIRST} ON CONFLICT (nid, model, role) DO UPDATE SET text_hash = excluded.text_hash, vector = excluded.vector"
+
 # The event of a node's own row is the first: there is no number 0 in the log.
 EVENTS = """
 SELECT 0 AS seq, 'ADD', added_at, added FROM node WHERE id = ?1 AND added_at IS NOT NULL
@@ -128,7 +132,8 @@ class SqliteStore:
             if accessed:
                 connection.executemany("INSERT INTO access VALUES (?, ?, 0)", accessed)
             if model is not None:
-                self._put(connection, embeddings, *model, numbers)
+                once = len({(each.node, each.role) for each in embeddings}) == len(embeddings)
+                self._put(connection, embeddings, *model, numbers, statement=PUT_FIRST if once else PUT)
             if len(added) < len(events):
                 self._append(connection, [event for event in events if added.get(event.node) is not event])
 
@@ -504,11 +509,17 @@ class SqliteStore:
         return int(number)
 
     def _put(
-        self, connection: sqlite3.Connection, embeddings: Sequence[Embedding], model: int, dimension: int, numbers: Mapping[NodeId, int]
+        self,
+        connection: sqlite3.Connection,
+        embeddings: Sequence[Embedding],
+        model: int,
+        dimension: int,
+        numbers: Mapping[NodeId, int],
+        *,
+        statement: str = PUT,
     ) -> None:
         connection.executemany(
-            "INSERT INTO embedding (nid, model, role, text_hash, vector) VALUES (?, ?, ?, ?, ?) "
-            "ON CONFLICT (nid, model, role) DO UPDATE SET text_hash = excluded.text_hash, vector = excluded.vector",
+            statement,
             [
                 (numbers[e.node], model, str(e.role), e.text_hash, as_unit(e.vector, dimension).astype("<f2").tobytes())
                 for e in embeddings

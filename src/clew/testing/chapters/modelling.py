@@ -150,3 +150,10 @@ class Modelling:
         assert store.stats()["vectors"] == 2
         assert len(store.dense(unit("plum"), where(), limit=5)) == 1
         assert store.dense(unit("plum"), where(), limit=5)[0].score > 0.99
+
+    def test_of_two_vectors_of_one_role_that_come_with_a_new_node_the_last_is_kept(self, store: Store) -> None:
+        store.activate(MODEL)
+        apple = node("a", "apple")
+        store.insert([apple], [embedding(apple, unit("pear")), embedding(apple, unit("plum"))])
+        assert store.stats()["vectors"] == 1
+        assert store.dense(unit("plum"), where(), limit=5)[0].score > 0.99
