@@ -21,7 +21,7 @@ from clew.store.sqlite.schema import MIGRATIONS, check, lend_tables, migrate, re
 PAGE_CACHE_KIB = 2 * 1024  # of every connection, and every thread has one: the system caches the file for all of them
 IMPATIENT_MILLISECONDS = 100
 FLUSHING = ("FULL", "EXTRA")  # settings of `synchronous` under which a commit waits for the disk
-CHECKPOINT_PAGES = 4000  # 16 MiB of journal: a single add writes about 15 pages, and a checkpoint costs it 5 ms
+CHECKPOINT_PAGES = 4000  # 16 MiB of journal: a single add writes about 10 pages, and a checkpoint costs it 5 ms
 FRAME_BYTES = 4096 + 24  # of a page and its head in the journal
 OPENING_ATTEMPTS = 200  # switching a new file to WAL ignores the busy timeout; processes that open it together retry
 OPENING_PAUSE_SECONDS = 0.02
