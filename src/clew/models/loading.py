@@ -74,7 +74,7 @@ def _adapter(kind: str, name: str, spec: str) -> Embedder:
     if kind == "onnx":
         return _folder(Path(name).expanduser())
     if kind not in ADAPTERS:
-        raise _unknown(spec, kind)
+        raise _unknown(spec, kind, catalogue.DEFAULT)
     embedder: Embedder = import_module(ADAPTERS[kind]).embedder(name)
     return embedder
 
@@ -91,7 +91,7 @@ def _from_library(name: str, spec: str, *, auto_pull: bool, progress: Progress |
     from clew.models.onnx import OnnxEmbedder  # noqa: PLC0415
 
     if name not in (known := {listed.card.name: listed.card for listed in library.list_models()}):
-        raise _unknown(spec, name, *known)
+        raise _unknown(spec, name, *(name for name, card in known.items() if card.purpose is Purpose.EMBED))
     return OnnxEmbedder(
         _meant(known[name], Purpose.EMBED, spec),
         lambda: library.ensure(name, auto_pull=auto_pull, progress=progress or library.silent, announce=announce or library.silent),
@@ -99,5 +99,5 @@ def _from_library(name: str, spec: str, *, auto_pull: bool, progress: Progress |
 
 
 def _unknown(spec: str, name: str, *more: str) -> InputError:
-    known = {*catalogue.names(), *more, NONE, "hashing", "onnx:FOLDER", *(f"{kind}:NAME" for kind in ADAPTERS)}
+    known = {*more, NONE, "hashing", "onnx:FOLDER", *(f"{kind}:NAME" for kind in ADAPTERS)}
     return InputError("model", spec, "no such model", nearest(name, known, see="clew models list"))

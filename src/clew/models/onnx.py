@@ -27,6 +27,7 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 
 INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
+CHECK = "Check it with: clew models verify"
 QUIET = 3  # onnxruntime's level "error": its warnings are about the graph, which no user can change
 
 
@@ -89,6 +90,7 @@ class Session:
     """The graph of a BERT-like model, run for one text, or one pair of texts, at a time."""
 
     def __init__(self, path: Path, name: str) -> None:
+        self._name = name
         self._session = _session(path, name)
         self._inputs = [value.name for value in self._session.get_inputs()]
         if not set(self._inputs) <= INPUTS:
@@ -99,7 +101,10 @@ class Session:
         ids = np.array([tokens], dtype=np.int64)
         # What is alone in its batch has no padding: the mask is all ones.
         known = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.array([types], dtype=np.int64)}
-        return np.asarray(self._session.run(None, {name: known[name] for name in self._inputs})[0])
+        try:
+            return np.asarray(self._session.run(None, {name: known[name] for name in self._inputs})[0])
+        except Exception as error:  # onnxruntime's own types: the graph cannot take what its card promises
+            raise ModelError(f"{self._name} failed on {len(tokens)} tokens ({type(error).__name__}). {CHECK} {self._name}") from error
 
 
 def _session(path: Path, name: str) -> Any:
@@ -115,9 +120,7 @@ def _session(path: Path, name: str) -> Any:
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's own types differ between versions; all of them mean the file
-        raise ModelError(
-            f"{path.name} of {name} cannot be loaded ({type(error).__name__}). Check it with: clew models verify {name}", path=str(path)
-        ) from error
+        raise ModelError(f"{path.name} of {name} cannot be loaded ({type(error).__name__}). {CHECK} {name}", path=str(path)) from error
 
 
 def side_by_side(run: Callable[[In], Out], tasks: Sequence[In], workers: int, *, size: Callable[[In], int]) -> list[Out]:

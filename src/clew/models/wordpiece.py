@@ -126,7 +126,7 @@ class WordPiece:
 
         The first is cut to `first_tokens` with its marks, the second to what is left.
         """
-        head = self.encode(first, max_tokens=first_tokens)
+        head = self.encode(first, max_tokens=min(first_tokens, max_tokens - 1))
         tail = islice(self._tokens(second), max(0, max_tokens - len(head) - 1))
         return [*head, *tail, self.last], len(head)
 

@@ -24,19 +24,20 @@ Read: TypeAlias = Callable[[str, Sequence[str]], tuple[Sequence[float] | None, t
 """Scores texts by how well they answer a question, or returns None and the reason."""
 
 
-def read(hits: Sequence[Hit], scores: Sequence[float], *, weight: float) -> dict[str, Hit]:
+def credited(hits: Sequence[Hit], scores: Sequence[float], *, weight: float) -> dict[str, Hit]:
     """Return hits with what reading them is worth: order by (1 − weight)·own + weight·read, both from 0 for the worst to 1 for the best.
 
-    Kept as a sum: own + read · weight/(1 − weight) · (best own − worst own), which orders alike.
+    Kept as a sum: own + read · weight/(1 − weight) · (best own − worst own), which orders alike. Where all are worth the same, reading
+    alone tells them apart.
 
     >>> hits = [Hit(id, own, {}, {"semantic": Component(own, 1.0)}) for id, own in (("a", 0.9), ("b", 0.8), ("c", 0.5))]
-    >>> found = read(hits, [-4.0, 6.0, 1.0], weight=0.5)
+    >>> found = credited(hits, [-4.0, 6.0, 1.0], weight=0.5)
     >>> {id: round(hit.score, 3) for id, hit in found.items()}, found["b"].components["rerank"].value
     ({'a': 0.9, 'b': 1.2, 'c': 0.7}, 1.0)
     """
     spread = max(hit.score for hit in hits) - min(hit.score for hit in hits)
     low, high = min(scores), max(scores)
-    share = weight / (1.0 - weight) * spread
+    share = weight / (1.0 - weight) * (spread or 1.0)
     if low == high or not share:
         return {}
     parts = (Component((score - low) / (high - low), share) for score in scores)
@@ -68,14 +69,16 @@ class Rerank:
     def __call__(self, recall: Recall) -> Recall:
         """Add the component `rerank` to the best hits, and put all in the order of their scores; say so where that cannot be done."""
         hits = LazyHits.of(recall.hits)
-        if len(hits) < 2 or not hits[0].components:
+        if not hits or not hits[0].components:
             return recall
         recall = fetched(recall, hits.ids(self.depth), store=self.store)
         best = [hit for hit in hits[: self.depth] if hit.id in recall.nodes]
+        if len(best) < 2:  # nothing to put in order; some may be gone meanwhile
+            return recall
         scores, notes = self.read(recall.question.text, [_told(recall.nodes[hit.id]) for hit in best])
         if scores is None:
             return replace(recall, notes=(*recall.notes, *notes))
-        moved = hits.exchanged(read(best, together(best, scores), weight=self.weight))
+        moved = hits.exchanged(credited(best, together(best, scores), weight=self.weight))
         return replace(recall, hits=moved, reranked=len(best), notes=(*recall.notes, *notes))
 
 

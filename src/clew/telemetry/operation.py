@@ -88,6 +88,7 @@ def _recalled(answer: Recall, include_text: bool) -> dict[str, Fact]:
         "nothing_relevant": answer.nothing_relevant,
         "tokens_returned": answer.tokens_returned,
         "embedding_calls": answer.embedding_calls,
+        "reranked": answer.reranked,
         "notes": len(answer.notes),  # not the notes: one may quote what a model's server said, and that the question
         **{f"candidates.{name}": len(ranking) for name, ranking in sorted(answer.channels.items())},
         **(written if include_text else {}),

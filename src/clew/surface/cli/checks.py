@@ -17,8 +17,9 @@ from typing import Any, Literal
 
 from clew import __version__
 from clew.errors import ClewError
-from clew.models import home, library
+from clew.models import home, library, load_reranker
 from clew.models import load as load_model
+from clew.models.card import Purpose
 from clew.settings import Loaded
 from clew.surface.cli.session import Session
 from clew.surface.cli.text import counted, size
@@ -55,7 +56,7 @@ def examine(session: Session) -> list[Check]:
         return [*checks, Check("settings", "problem", error.message, "Mend the place named, then run clew doctor again.")]
     path = Path(session.store).expanduser() if session.store else loaded.settings.store.file
     checks.append(_settings(loaded))
-    return [*checks, *_store(session, path), *_model(loaded), _network(loaded), _disk(path)]
+    return [*checks, *_store(session, path), *_model(loaded), *_reranker(loaded), _network(loaded), _disk(path)]
 
 
 def _python() -> Check:
@@ -148,13 +149,39 @@ def _model(loaded: Loaded) -> Iterator[Check]:
     if name not in known:
         yield Check("model", "ok", f"{name}: not of the catalogue, so its files are not checked here")
         return
+    if known[name].card.purpose is not Purpose.EMBED:
+        yield Check("model", "problem", f"{name} makes no vectors", "Set model.embedder to arctic-embed-s.")
+        return
     if known[name].path is None:
         yield Check("model", "warning", f"{name} is not on this machine: recall is by words until it is", f"clew models pull {name}")
         return
-    problems = library.verify(name)
-    yield from (Check("model", "problem", problem.detail, problem.way_out) for problem in problems)
+    yield from _verified("model", known[name])
+
+
+def _reranker(loaded: Loaded) -> Iterator[Check]:
+    """Look at the reranker where the settings ask for one: that it is missing is told in every answer, and here before."""
+    name = loaded.settings.rerank.model
+    if name == "none" or not (loaded.settings.rerank.always or loaded.settings.recall.recipe == "reranked"):
+        return
+    try:
+        load_reranker(name)
+    except ClewError as error:
+        yield Check("reranker", "problem", error.message, "Set rerank.model to ms-marco-minilm, or to none.")
+        return
+    listed = next((each for each in library.list_models() if each.card.name == name), None)
+    if listed is None:
+        yield Check("reranker", "ok", f"{name}: not of the catalogue, so its files are not checked here")
+    elif listed.path is None:
+        yield Check("reranker", "warning", f"{name} is not on this machine: nothing is reranked until it is", f"clew models pull {name}")
+    else:
+        yield from _verified("reranker", listed)
+
+
+def _verified(check: str, listed: library.Listed) -> Iterator[Check]:
+    problems = library.verify(listed.card.name)
+    yield from (Check(check, "problem", problem.detail, problem.way_out) for problem in problems)
     if not problems:
-        yield Check("model", "ok", f"{name} in {known[name].path}, hashes right")
+        yield Check(check, "ok", f"{listed.card.name} in {listed.path}, hashes right")
 
 
 def _network(loaded: Loaded) -> Check:

