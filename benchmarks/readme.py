@@ -36,8 +36,7 @@ def _set(result: dict[str, Any]) -> str:
     rows = _rows(result)
     values = [rows[name]["measures"][result["measure"]] for name in SYSTEMS]
     shown = [f"**{100 * value:.1f}**" if value == max(values) else f"{100 * value:.1f}" for value in values]
-    p = rows["clew"]["p_vs_bm25"]
-    told = "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
+    told = _chance(rows["clew"]["p_vs_bm25"])
     chosen = [note.removeprefix(LOADED).rstrip(".").replace("=False", "=off") for note in result["notes"] if note.startswith(LOADED)]
     name = ", ".join([result["dataset"], result["level"], result["part"], *chosen])
     return f"| {name} | {result['measure']} | {result['questions']} | {' | '.join(shown)} | {told} |"
@@ -87,6 +86,28 @@ def recipes() -> list[str]:
     return lines
 
 
+def reranking() -> list[str]:
+    """Return what reading the best hits once more is worth, set by set; losses are listed like gains."""
+    found = [_read(path) for path in sorted((RESULTS / "ablation").glob("rerank-*/result.json"))]
+    if not found:
+        return []
+    head = "The recipe `reranked` beside `balanced`: a cross-encoder reads the best thirty hits (percent; *p* by the randomisation test)."
+    lines = ["", head, ""]
+    lines += ["| set | measure | questions | balanced | reranked | change | p |", "|---|---|---:|---:|---:|---:|---:|"]
+    return lines + [_reranked(result) for result in found]
+
+
+def _reranked(result: dict[str, Any]) -> str:
+    (change,) = (each for each in result["ablations"] if each["variant"] == "reranked")
+    before = _rows(result)["clew"]["measures"][result["measure"]]
+    told = f"{100 * before:.1f} | {100 * change['value']:.1f} | {100 * change['delta']:+.1f}".replace("-", "−")
+    return f"| {result['dataset']}, {result['part']} | {result['measure']} | {result['questions']} | {told} | {_chance(change['p'])} |"
+
+
+def _chance(p: float | None) -> str:
+    return "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
 def _read(path: Path) -> dict[str, Any]:
     return dict(json.loads(path.read_text(encoding="utf-8")))
 
@@ -133,7 +154,7 @@ def rendered(path: Path) -> str:
     """Return a document with what was measured in its place; the guide, a folder deeper, shows chunkers and recipes too."""
     before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
-    deeper = [*quality(), *chunkers(), *recipes()]
+    deeper = [*quality(), *chunkers(), *recipes(), *reranking()]
     lines = [*quality(), *speed()] if path == README else [line.replace("(benchmarks/", "(../benchmarks/") for line in deeper]
     return before + BEGIN + "\n".join(lines) + "\n" + END + after
 

@@ -31,6 +31,11 @@ def embedded_text(kind: Kind, text: str) -> str:
     return gist(text, room=GIST_CHARACTERS) if kind in LARGE else text
 
 
+def headed(title: str, text: str) -> str:
+    """Return what a vector is made from: the title, if there is one, and the text."""
+    return f"{title}\n{text}" if title else text
+
+
 def searched_text(kind: Kind, text: str) -> str:
     """Return the part of a node's text by whose words it is found.
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from clew.errors import InputError
-from clew.ingest.embedding import headed
+from clew.gist import headed
 from clew.ingest.fields import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line, names, one_of, plain_metadata, share
 from clew.ingest.firewall.screening import screened
 from clew.ingest.hygiene import UNREAD_FACTOR

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from clew.errors import ModelMismatchError
-from clew.gist import embedded_text
+from clew.gist import embedded_text, headed
 from clew.ports import ModelInfo, Store
 from clew.types import QUESTIONS, Embedding, Node, NodeId, Role, Vectors
 from clew.words import content_hash
@@ -61,8 +61,3 @@ def agree_on_model(store: Store, ours: ModelInfo) -> None:
             held=held.id,
             offered=ours.id,
         )
-
-
-def headed(title: str, text: str) -> str:
-    """Return what a vector is made from: the title, if there is one, and the text."""
-    return f"{title}\n{text}" if title else text

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from clew.gist import embedded_text, headed
 from clew.ports import Store
 from clew.recall.fetch import fetched
 from clew.recall.score import with_components
@@ -83,4 +84,5 @@ class Rerank:
 
 
 def _told(node: Node) -> str:
-    return f"{node.title}\n{node.text}" if node.title else node.text
+    """Return what is read of a node: what its vector is made from, so of a chat with an assistant what the user told."""
+    return headed(node.title, embedded_text(node.kind, node.text))
