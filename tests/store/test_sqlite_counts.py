@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -12,23 +12,11 @@ import pytest
 
 from clew.store.sqlite import SqliteStore
 from clew.store.sqlite.counting import MOST_UNCOUNTED
-from clew.testing import MODEL, added, later, node
+from clew.testing import added, later, node
 from clew.types import Kind
 from tests.store.tracing import statements
 
 SPACES = ("default", "work")
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "store.clew"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[SqliteStore]:
-    with closing(SqliteStore.open(path)) as opened:
-        opened.activate(MODEL)
-        yield opened
 
 
 def counted_to(path: Path) -> int:

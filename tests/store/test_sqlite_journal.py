@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
-
-import pytest
 
 from clew.store.sqlite import SqliteStore
 from clew.store.sqlite.database import CHECKPOINT_PAGES, FRAME_BYTES
@@ -18,18 +15,6 @@ from clew.testing import MODEL, added, node
 MOST_PAGES = 10  # that one memory changes: its row and vector, five indexes, the counters, and what a full page makes of them now and then
 MANY_PAGES = 120  # for which no room is made yet
 MANY = 120  # writes of one node: far more than the journal may hold without room
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "store.clew"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[SqliteStore]:
-    with closing(SqliteStore.open(path)) as opened:
-        opened.activate(MODEL)
-        yield opened
 
 
 def _journal(path: Path) -> Path:

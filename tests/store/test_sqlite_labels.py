@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,23 +12,16 @@ import pytest
 from clew.ports import Sort
 from clew.store.sqlite import SqliteStore, schema
 from clew.store.sqlite.rows import canonical, insertion
-from clew.testing import MODEL, added, node, where
+from clew.testing import added, node, where
 
 CARRIED: dict[str, Any] = {"page": 3.0, "by": "Ada", "parts": [1, 2.5, {"b": None, "a": True}], "é": "naïve"}
 VERSION = 6  # the last that had an index by node
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "store.clew"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[SqliteStore]:
-    with closing(SqliteStore.open(path)) as opened:
-        opened.activate(MODEL)
-        added(opened, [node("a", tags=("red", "green"), metadata=CARRIED), node("b", tags=("red",)), node("c")])
-        yield opened
+def store(store: SqliteStore) -> SqliteStore:
+    added(store, [node("a", tags=("red", "green"), metadata=CARRIED), node("b", tags=("red",)), node("c")])
+    return store
 
 
 def raw(path: Path, statement: str) -> list[tuple[Any, ...]]:
