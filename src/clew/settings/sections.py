@@ -276,8 +276,8 @@ class RerankSettings(Section):
 
     always: bool = setting(False, "Rerank in every recipe but lexical and dense, not in the recipe reranked alone.")
     model: str = setting("ms-marco-minilm", "The cross-encoder, by its name in `clew models list`; none turns it off.")
-    # Both in a plateau on the dev part of LoCoMo (20 to 60 read, 0.2 to 0.3: recall@10 84.8 to 85.4), watching SciFact; what they are worth on
-    # other sets, losses too, is in docs/evaluation.md.
+    # Both in a plateau on the dev part of LoCoMo (30 to 60 read, 0.2 to 0.3: recall@10 85.0 to 85.4), watching SciFact.
+    # What they are worth on other sets, losses too, is in docs/evaluation.md.
     depth: int = setting(30, "How many of the best hits are read.", within=(2, 1000))
     weight: float = setting(0.3, "The share of what it says beside the hits' own scores; 0 turns it off.", within=(0, 0.9))
 
