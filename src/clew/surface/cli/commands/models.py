@@ -18,7 +18,7 @@ UNSOUND = 3
 
 @click.group("models")
 def models_command() -> None:
-    """List, fetch, add, check and remove models: for embedding and for reranking."""
+    """List, fetch, add, check and remove models."""
 
 
 @models_command.command("list")
