@@ -10,7 +10,7 @@ ollama:NAME                   a local Ollama server
 openai:NAME                   OpenAI or any server that speaks its protocol
 none                          no model: recall is lexical and says so
 
-Of rerankers there are ms-marco-minilm, once it was pulled, and onnx:FOLDER.
+Of rerankers there are ms-marco-minilm, once it was pulled, those that were added by a name, and onnx:FOLDER.
 """
 
 from __future__ import annotations

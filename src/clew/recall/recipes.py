@@ -13,7 +13,7 @@ dense      meaning alone
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -76,11 +76,6 @@ class Recipe:
         return recall
 
 
-def unread(question: str, texts: Sequence[str]) -> tuple[None, tuple[str, ...]]:  # noqa: ARG001 - nobody reads
-    """Say that there is nobody who could read."""
-    return None, ("Not reranked: there is no reranker.",)
-
-
 def recipe(
     name: str,
     *,
@@ -88,9 +83,9 @@ def recipe(
     store: Store,
     embed: EmbedQuery,
     executor: Executor,
+    read: Read,
+    reader: str,
     quick: Callable[[], bool] = slow,
-    read: Read = unread,
-    reader: str = "none",
 ) -> Recipe:
     """Return the recipe of this name, bound to its settings and ports."""
     options = settings.recall

@@ -39,7 +39,7 @@ def credited(hits: Sequence[Hit], scores: Sequence[float], *, weight: float) -> 
     spread = max(hit.score for hit in hits) - min(hit.score for hit in hits)
     low, high = min(scores), max(scores)
     share = weight / (1.0 - weight) * (spread or 1.0)
-    if low == high or not share:
+    if low == high:
         return {}
     parts = (Component((score - low) / (high - low), share) for score in scores)
     return {hit.id: with_components(hit, {RERANK: part}) for hit, part in zip(hits, parts, strict=True)}
