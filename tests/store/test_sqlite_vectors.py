@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -144,17 +145,59 @@ def test_without_simsimd_the_same_rows_are_proposed(large: SqliteStore, monkeypa
     assert products(codes[:0], query[0]).shape == (0,)
 
 
+@pytest.fixture
+def afresh(large: SqliteStore) -> Iterator[SqliteStore]:
+    """The large store without its index in memory, which remembers how many rows pass a filter."""
+    large._dense.forget()
+    yield large
+    large._dense.forget()
+
+
 @pytest.mark.parametrize("looked_at", [(1,), (8,), (1, 8)], ids=["few", "many", "more"])
 @pytest.mark.parametrize("filter", FILTERS, ids=["none", "category", "tag", "space", "since", "several", "as_of"])
 def test_filtering_only_the_best_rows_changes_no_answer(
-    large: SqliteStore, filter: Filter, looked_at: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+    afresh: SqliteStore, filter: Filter, looked_at: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index, "GROUP", 1)  # as if the store were larger
     monkeypatch.setattr(scan, "LOOKED_AT", looked_at)
     monkeypatch.setattr(index, "MOSTLY", 0.0)
     for query in clustered(3, 6):
-        found = large.dense(query, filter, limit=10)
+        found = afresh.dense(query, filter, limit=10)
         assert [(match.id, match.score) for match in found] == brute_force(filter, query, 10)
+
+
+def test_how_many_rows_pass_is_sampled_once_for_a_filter_and_again_when_there_are_many_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "GROUP", 1)
+    monkeypatch.setattr(index, "SAMPLES_KEPT", 3)
+    sampled: list[slice] = []
+    passing = index.VectorIndex._passing
+
+    def counted(self: Any, rows: Any, *rest: Any, **more: Any) -> Any:
+        sampled.extend([rows] if isinstance(rows, slice) and rows.step else [])
+        return passing(self, rows, *rest, **more)
+
+    monkeypatch.setattr(index.VectorIndex, "_passing", counted)
+
+    def searched(vectors: index.VectorIndex, filter: Filter) -> int:
+        asked: dict[str, Any] = {"role": Role.CONTENT, "count": 5, "allowed": None, "hidden": None}
+        vectors.begin(clustered(1, 9)[0], filter, **asked)()
+        return len(sampled)
+
+    vectors = index.VectorIndex(DIMENSION)
+    codes, _ = scan.quantise(clustered(1000, 9))
+    vectors.append(np.zeros(1000, index.RECORD), codes)
+    assert [searched(vectors, where()) for _ in range(3)] == [1, 1, 1]
+    assert [searched(vectors, filter) for filter in (where(space="work"), where(since=later(-3)), where(now=later(9)))] == [2, 3, 3]
+    vectors.append(np.zeros(100, index.RECORD), codes[:100])
+    assert [searched(vectors, where()) for _ in range(2)] == [4, 4]
+    assert len(vectors.sampled) <= 3
+
+
+def test_a_question_is_rounded_as_the_rows_are() -> None:
+    for query in (*clustered(20, 10), np.zeros(DIMENSION, np.float32)):
+        (codes,), (scale,) = scan.quantise(query[None])
+        asked, step = scan.quantised(query)
+        assert (asked.tolist(), step) == (codes.tolist(), float(scale))
 
 
 def test_only_what_rounding_leaves_open_is_rescored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -391,12 +434,12 @@ def test_long_lists_are_exact_too(large: SqliteStore) -> None:
 
 def test_the_best_scores_are_found_among_many_blocks() -> None:
     draw = np.random.default_rng(8)
-    for size in (1, 5, 127, 128, 129, 1000, 20_000):
-        scores = draw.integers(0, 50, size).astype(np.float32)
+    for size, most in product((1, 5, 127, 128, 129, 1000, 20_000, 20_063), (1, 50, 10**6)):
+        scores = draw.integers(0, most, size).astype(np.float32)
         for count in (1, 3, 40):
             kept = scan.top(scores, count)
             cut = np.sort(scores)[::-1][min(count, size) - 1]
-            assert sorted(kept.tolist()) == np.flatnonzero(scores >= cut).tolist()
+            assert kept.tolist() == np.flatnonzero(scores >= cut).tolist()
 
 
 # --- segments ---

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy.typing as npt
 
 from clew.store.sqlite.columns import FOREVER, Mask, Records, among, passing
 from clew.store.sqlite.database import space_code
-from clew.store.sqlite.scan import GROUP, LOOKED_AT, Bytes, Codes, Passes, Rows, begun, dots, excess, leading, quantise, raised, top
+from clew.store.sqlite.scan import GROUP, LOOKED_AT, Bytes, Codes, Passes, Rows, begun, dots, excess, leading, quantised, raised, top
 from clew.types import QUESTIONS, Filter, Role, Vectors
 
 RECORD = np.dtype(
@@ -36,9 +37,14 @@ STANDALONE = 3  # what a node without a context key says: its own context
 GATHER_SHARE = 0.25  # a filter that keeps less than this: copy the survivors together, scan only them
 MOSTLY = 0.5  # a filter that keeps more than this, by a sample: scan all rows, look at the best
 SAMPLED_ROWS = 64
+SAMPLED_BITS = 5  # of the number of rows, by which a sample is known again
+SAMPLES_KEPT = 256
 COUNTS_KEPT = 4096  # spaces and roles whose vectors are counted once for each state of the index
 
 DEVIATIONS = 8  # of a cosine by int8, which are less than six of a difference between two: it is one in ten million that errs by more
+
+
+_asks = attrgetter("space", "kinds", "categories", "since", "until", "as_of", "known_at", "archived", "within")
 
 
 class Proposed(NamedTuple):
@@ -80,6 +86,7 @@ class VectorIndex:
     records: dict[str, npt.NDArray[Any]] = None  # type: ignore[assignment]
     edits: int = 0  # how often vectors were overwritten in place: who reads them meanwhile must begin anew
     counted: dict[tuple[str, Role], tuple[int, int]] = field(default_factory=dict)  # how many live rows, and at which place in the log
+    sampled: dict[tuple[object, ...], bool] = field(default_factory=dict)  # by filter, role and size: whether most rows passed
 
     def __post_init__(self) -> None:
         """Start empty."""
@@ -169,13 +176,12 @@ class VectorIndex:
     ) -> Callable[[], Proposed]:
         """Begin to look for about `count` nearest rows that pass the filter, ids in `hidden` left out; return what waits for them."""
         size = self.size
-        codes, scales = quantise(query[None])
-        asked, scale = codes[0], float(scales[0])
+        asked, scale = quantised(query)
 
         def passes(rows: Rows | slice) -> Mask:
             return self._passing(rows, where, role=role, hidden=hidden)
 
-        if allowed is None and self._mostly(passes, size, count):
+        if allowed is None and size > GROUP * LOOKED_AT[-1] * count and self._mostly(passes, where, role, size):
             products = begun(self.codes[:size], self.over[:size], asked)
             return lambda: self._proposed(*self._best_of_all(products(), passes, size, count), scale)
         return lambda: self._proposed(*self._best_of_some(asked, passes, size, count, allowed), scale)
@@ -193,12 +199,20 @@ class VectorIndex:
         there = nids[among(nids, column)]
         return np.searchsorted(column, there)
 
-    def _mostly(self, passes: Callable[[Rows | slice], Mask], size: int, count: int) -> bool:
-        """Tell whether most of many rows pass, so that looking at the best of them is less work than looking at all."""
-        if size <= GROUP * LOOKED_AT[-1] * count:
-            return False
-        sample = passes(slice(0, size, size // SAMPLED_ROWS or 1))
-        return bool(np.count_nonzero(sample) > len(sample) * MOSTLY)
+    def _mostly(self, passes: Callable[[Rows | slice], Mask], where: Filter, role: Role, size: int) -> bool:
+        """Tell whether most of many rows pass, so that looking at the best of them is less work than looking at all.
+
+        A sample tells, taken once for a filter until the rows have grown by a sixteenth or so: its rows lie apart, none in the cache,
+        and every search would wait for them. It decides on the way to the answer, never on the answer.
+        """
+        asked = (_asks(where), role, size.bit_length(), size >> max(0, size.bit_length() - SAMPLED_BITS))
+        mostly = self.sampled.get(asked)
+        if mostly is None:
+            if len(self.sampled) >= SAMPLES_KEPT:
+                self.sampled = {}
+            sample = passes(slice(0, size, size // SAMPLED_ROWS or 1))
+            mostly = self.sampled[asked] = bool(np.count_nonzero(sample) > len(sample) * MOSTLY)
+        return mostly
 
     def _best_of_all(
         self, products: npt.NDArray[np.float32], passes: Passes, size: int, count: int

@@ -44,6 +44,18 @@ def quantise(vectors: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[np.float32]]
     return np.rint(rows / scales[:, None]).astype(np.int8), scales
 
 
+def quantised(query: npt.NDArray[np.float32]) -> tuple[Codes, float]:
+    """Return what `quantise` gives for a single vector, in a third of the time: every question waits for it.
+
+    >>> codes, scale = quantised(np.array([0.6, -0.8], np.float32))
+    >>> codes.tolist(), round(scale, 6)
+    ([95, -127], 0.006299)
+    """
+    peak = np.abs(query).max(initial=0.0)
+    scale = np.float32(peak / np.float32(127.0)) if peak > 0 else np.float32(1.0)
+    return np.rint(query / scale).astype(np.int8), float(scale)
+
+
 def raised(codes: Codes) -> Bytes:
     """Return codes as unsigned bytes, each 128 more.
 
@@ -108,16 +120,30 @@ def top(scores: Scores, count: int, *, least: float = LEAST) -> Rows:
     >>> top(np.array([1, 3, 2, 3, 0], np.float32), 1).tolist()
     [1, 3]
     """
-    groups = len(scores) // GROUP
-    if groups > count:  # as many groups, so as many scores, reach the count-th best of their maxima
-        maxima = scores[: groups * GROUP].reshape(GROUP, groups).max(axis=0)
-        least = max(least, float(np.partition(maxima, -count)[-count]))
-    near: Rows = np.flatnonzero(scores >= least)
+    near: Rows = _reaching(scores, count, least)
     if len(near) <= count:
         return near
     reached = scores[near]
     kept: npt.NDArray[np.bool_] = reached >= np.partition(reached, -count)[-count]
     return near[kept]
+
+
+def _reaching(scores: Scores, count: int, least: float) -> Rows:
+    """Return the positions of the `count` best scores and of few others, in order; none below `least`.
+
+    Where there are more groups than are wanted, as many groups, so as many scores, reach the count-th best of their maxima, and only
+    in those has anybody to be looked for.
+    """
+    groups = len(scores) // GROUP
+    if groups <= count:
+        return np.flatnonzero(scores >= least)
+    grouped = scores[: groups * GROUP].reshape(GROUP, groups)
+    maxima = grouped.max(axis=0)
+    least = max(least, float(np.partition(maxima, -count)[-count]))
+    best = np.flatnonzero(maxima >= least)
+    places, members = np.nonzero(grouped.take(best, axis=1) >= least)
+    behind = np.flatnonzero(scores[groups * GROUP :] >= least)
+    return np.concatenate((places * groups + best[members], behind + groups * GROUP))
 
 
 def leading(scores: Scores, count: int, passes: Passes, *, least: float = LEAST) -> Rows:
