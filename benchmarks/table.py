@@ -194,6 +194,9 @@ def _notes(peers: Peers, size: int, samples: int) -> Iterable[str]:
         if checked:
             wall, cpu = _pair("add_checked")(peer), _pair("add_checked", "cpu_")(peer)
             yield f"  With its default search for duplicates, add + commit takes {wall} ms (CPU {cpu})."
+        if _measure(peer, "add_floor"):
+            wall, cpu = _pair("add_floor")(peer), _pair("add_floor", "cpu_")(peer)
+            yield f"  Its bare statements and the commit, by Python's `sqlite3` and with nothing before them, take {wall} ms (CPU {cpu})."
         if peer["no_hybrid"]:
             yield f"  No hybrid: {peer['no_hybrid']}."
         if visible and visible["value"] < 1:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.data import TOP, WARM_UP, Batch, Data, Question
-from benchmarks.peers import NAMES, Hit, Peer, SupportsCheckedAdd, SupportsHurry, SupportsScan, peer
+from benchmarks.peers import NAMES, Hit, Peer, SupportsBareAdd, SupportsCheckedAdd, SupportsHurry, SupportsScan, peer
 
 _MIN_SAMPLES = 20  # taken even when the time limit has passed, if the driver lets the process live
 _VISIBLE = 20  # fresh writes that are looked for
@@ -119,6 +119,11 @@ def add(task: Task) -> None:
     if isinstance(task.peer, SupportsCheckedAdd):
         timing, _ = _timed(task, task.peer.add_checked, more)
         task.emit("add_checked", **timing)
+    if isinstance(task.peer, SupportsBareAdd):  # last: what it writes is a copy
+        with task.peer.bare_add() as bare:
+            _timed(task, bare, warm)
+            timing, _ = _timed(task, bare, measured)
+        task.emit("add_floor", **timing)
     task.peer.close()
 
 

@@ -7,7 +7,8 @@ without having any of them installed.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -96,6 +97,14 @@ class SupportsCheckedAdd(Protocol):
 
     def add_checked(self, item: Item) -> None:
         """Store one item unless it is known already."""
+
+
+@runtime_checkable
+class SupportsBareAdd(Protocol):
+    """A peer that can tell what its own statements take without all that it does before them: Clew."""
+
+    def bare_add(self) -> AbstractContextManager[Callable[[Item], None]]:
+        """Lend what writes one more row like the newest."""
 
 
 _PEERS = {

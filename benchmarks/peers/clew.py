@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from itertools import cycle
 from pathlib import Path
@@ -57,7 +58,7 @@ class Clew:
 
     def open(self, path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
-        self._given = GivenVectors()
+        self._path, self._given = path, GivenVectors()
         self._memory: clew.Clew = self._clew.open(path / "bench.clew", embedder=self._given)
 
     def ingest(self, batches: Batches) -> None:
@@ -77,6 +78,13 @@ class Clew:
     def add_checked(self, item: Item) -> None:
         """Store one item as `remember` does by default: after looking for the same text and for nearly the same vector."""
         self._remember(item, on_duplicate="reinforce")
+
+    @contextmanager
+    def bare_add(self) -> Iterator[Callable[[Item], None]]:
+        """Lend what tells SQLite the same as an add, by Python's `sqlite3` alone; its rows are no memories of their own."""
+        pages = library("clew.store.sqlite.database").CHECKPOINT_PAGES
+        with closing(floor.Statements(self._path / "bench.clew", checkpoint_pages=pages)) as statements:
+            yield statements.add
 
     def _remember(self, item: Item, *, on_duplicate: str) -> None:
         self._given.known[item.text] = item.vector
