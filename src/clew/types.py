@@ -176,6 +176,8 @@ class Mention(NamedTuple):
     start: int = 0
     end: int = 0
     """Where the node's text has it; 0 and 0 where only the title does."""
+    opens: bool = False
+    """Whether the text begins with it, and so tells of it, though no title says so."""
 
 
 class Named(NamedTuple):
@@ -189,6 +191,8 @@ class Named(NamedTuple):
     """Nodes that name it, latest first."""
     nodes: int
     """How many nodes of the space name it, seen or not: what all name connects nothing."""
+    openers: tuple[NodeId, ...] = ()
+    """Of the nodes that name it those whose text begins with it, latest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -149,6 +149,17 @@ def test_multi_hop_gold_by_place_in_the_corpus() -> None:
     assert dataset.queries[0].category == "compositional"
 
 
+def test_multi_hop_passages_come_with_titles_apart_as_headings_or_without() -> None:
+    apart, above, bare = (
+        load("2wiki", FIXTURES / "hipporag_derived", part="dev", titles=way).passages for way in ("apart", "heading", "none")
+    )
+    assert all(passage.title for passage in apart)
+    assert [(passage.title, passage.text) for passage in above] == [("", f"{passage.title}\n{passage.text}") for passage in apart]
+    assert [(passage.title, passage.text) for passage in bare] == [("", passage.text) for passage in apart]
+    with pytest.raises(InputError, match="titles: is no place for a title"):
+        load("2wiki", FIXTURES / "hipporag_derived", part="dev", titles="below")
+
+
 def test_multi_hop_gold_by_supporting_facts_uses_text_then_a_title_that_is_unique() -> None:
     dataset = load("hotpotqa", FIXTURES / "hipporag_hotpot", part="dev")
     assert dataset.queries[0].relevant == {"passage": {"0": 1, "1": 1, "3": 1}}

@@ -79,7 +79,7 @@ def test_every_path_is_made_of_links_that_exist_and_ends_at_its_hit(corpus: Told
 
 
 def test_what_only_the_full_recall_brings_in_comes_by_the_link_that_was_foreseen(full: Answers, plain: Answers) -> None:
-    foreseen = {"shared": {"SHARES"}, "names": {"NAMES", "NAMED_BY", "SHARES"}}
+    foreseen = {"shared": {"SHARES", "OPENS"}, "names": {"NAMES", "NAMED_BY", "OPENS", "SHARES"}}
     won = [full[ask] for ask in _answered(full) - _answered(plain) if full[ask].asked.by in foreseen]
     assert won
     for answer in won:
@@ -98,7 +98,7 @@ def _exists(store: Store, hop: Hop) -> bool:
         return any({edge.source, edge.target} == {hop.source, hop.target} for edge in store.edges([hop.source]))
     said = store.mentions([hop.source, hop.target])
     names = {id: {mention.name for mention in each} for id, each in said.items()}
-    subject = {"NAMES": hop.target, "NAMED_BY": hop.source}.get(hop.edge)
+    subject = {"NAMES": hop.target, "NAMED_BY": hop.source, "OPENS": hop.target}.get(hop.edge)
     if subject is None:
         return hop.evidence in names[hop.source] & names[hop.target]
-    return any(mention.subject and mention.name == hop.evidence for mention in said[subject])
+    return any((mention.opens if hop.edge == "OPENS" else mention.subject) and mention.name == hop.evidence for mention in said[subject])

@@ -50,6 +50,33 @@ def test_the_names_inside_a_memorys_title_are_mentions_without_a_place() -> None
     assert both["anna keller"].start == 3
 
 
+def begun(made: Node, **settings: Any) -> list[str]:
+    return [mention.key for mention in mentions_of(made, settings=EntitySettings(**settings)) if mention.opens]
+
+
+def test_a_memory_tells_of_what_its_text_begins_with_by_a_heading_a_description_or_a_name() -> None:
+    assert begun(node("n", "Titanic (1997 film)\nA drama that James Cameron directed.")) == ["titanic", "titanic 1997 film"]
+    assert begun(node("n", "It Happened at Noon is a film by Marta Ruiz.")) == ["it happened at noon"]
+    assert begun(node("n", "Marta Ines Ruiz, better known as Tita Ruiz, was a director.")) == ["marta ines ruiz", "marta ruiz", "tita ruiz"]
+    assert begun(node("n", "Imke Sauer moved to Porto.")) == ["imke sauer"]
+    assert begun(node("n", "Imke Sauer moved to Porto."), openings=False) == []
+
+
+def test_a_name_before_a_colon_speaks_and_one_in_the_genitive_only_owns() -> None:
+    assert begun(node("n", "Imke Sauer: we moved to Porto.")) == []
+    assert begun(node("n", "Imke Sauer's dog likes Porto.")) == []
+    assert begun(node("n", "In Porto we met Imke Sauer.")) == []
+
+
+def test_what_its_title_says_goes_before_what_its_text_begins_with() -> None:
+    film = node("n", "Titanic is a film by James Cameron.", title="Titanic")
+    assert (told(film)[0], begun(film)) == (("titanic", True), [])
+
+
+def test_of_documents_only_titles_tell_what_they_are_about() -> None:
+    assert begun(chunk("Marta Ruiz was a director.", title="People")) == []
+
+
 def test_only_the_first_chunk_is_about_the_document_and_only_by_its_title() -> None:
     first = chunk("It begins.", title="Harbour Guide > Berths > North")
     assert subject_of(first) == "Harbour Guide"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import clew
 from clew.graph.walk import Limits
 from clew.ingest.naming import mentions
-from clew.recall.links import NAMED_BY, NAMES, SHARES, LinksFrom, damped
+from clew.recall.links import NAMED_BY, NAMES, OPENS, SHARES, LinksFrom, damped
 from clew.recall.placed import relevance
 from clew.recall.spread import TRAVERSAL, Spread
 from clew.recall.state import NAMED, PATH, SPARSE, Hit, Place, Question, Recall
@@ -25,7 +25,7 @@ from clew.words import terms
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 HASHING: dict[str, Any] = {"model.embedder": "hashing"}
-WEIGHTS = {NAMES: 1.0, NAMED_BY: 0.5, SHARES: 0.3, "RELATED": 0.4}
+WEIGHTS = {NAMES: 1.0, NAMED_BY: 0.5, OPENS: 1.0, SHARES: 0.3, "RELATED": 0.4}
 
 
 def stored(*nodes: Node) -> MemoryStore:
@@ -99,6 +99,41 @@ def test_two_memories_that_name_the_same_are_linked_where_nobody_is_about_it() -
     store = stored(node("a", "Ines moved to the Halcyon cluster."), node("b", "Backups of the Halcyon cluster run at noon."))
     found = by_id(spread(store)(asked("what did she do", a=0.9)))
     assert [hop.edge for hop in found["b"].path] == [SHARES]
+
+
+def test_without_titles_a_text_leads_to_those_that_begin_with_what_it_names() -> None:
+    store = stored(
+        node("film", "The Salt Meadow is a drama that Lukas Ferrand directed in 1961, with Odile Marchand, Paul Roche and Jean Vidal."),
+        node("man", "Lukas Ferrand (1920 – 1999) was a French director, born in Brest."),
+        node("aside", "At noon they spoke of Lukas Ferrand."),
+    )
+    found = by_id(spread(store)(asked("where was the director of the drama born", film=0.9)))
+    assert [hop.edge for hop in found["man"].path] == [OPENS]
+    assert [hop.edge for hop in found["aside"].path] == [OPENS, SHARES]
+    assert found["man"].score > found["aside"].score
+
+
+def test_who_is_about_it_by_a_title_goes_before_those_that_begin_with_it(store: MemoryStore) -> None:
+    said = node("said", "Lukas Ferrand was seen in Brest.")
+    store.insert([said])
+    store.mention([mention for told in mentions([said], settings=EntitySettings()) for mention in told])
+    found = by_id(spread(store)(asked("when was the drama made", film=0.9)))
+    assert [hop.edge for hop in found["man"].path] == [NAMES]
+    assert all(hop.edge != OPENS for hit in found.values() for hop in hit.path)
+
+
+def test_two_texts_that_begin_with_one_name_still_share_it() -> None:
+    store = stored(node("a", "Lukas Ferrand directed The Salt Meadow."), node("b", "Lukas Ferrand was born in Brest."))
+    for start, other in (("a", "b"), ("b", "a")):
+        found = by_id(spread(store)(asked("where was the director born", **{start: 0.9})))
+        assert other in found
+
+
+def test_what_the_question_names_itself_is_no_way_to_those_that_begin_with_it() -> None:
+    store = stored(node("a", "They met Ines Sauer at noon."), node("b", "Ines Sauer was late."), node("c", "Ines Sauer was ill."))
+    found = by_id(spread(store)(asked("when did they meet ines sauer", a=0.9)))
+    assert not any(hit.path for hit in found.values())
+    assert found["b"].channels[NAMED].normalised == pytest.approx(2**-0.5)
 
 
 def test_a_stored_edge_is_walked_both_ways_and_counts_by_weight_and_confidence() -> None:

@@ -96,7 +96,7 @@ def test_a_hub_is_not_looked_through_to_its_end(store: SqliteStore, monkeypatch:
     monkeypatch.setattr(names, "MOST_LOOKED_AT", 50)
     store.insert([node(f"n{number:03}", kind=Kind.CHUNK if number < 400 else Kind.MEMORY) for number in range(500)])
     store.mention([said(f"n{number:03}", "hub") for number in range(500)])
-    assert store.named(["hub"], where(), limit=2)["hub"] == ("Hub", "PERSON", (), ("n499", "n498"), 500)
+    assert store.named(["hub"], where(), limit=2)["hub"] == ("Hub", "PERSON", (), ("n499", "n498"), 500, ())
     assert store.named(["hub"], where(kinds=(Kind.CHUNK,)), limit=2)["hub"].holders == ()  # they stand too far back
 
 
@@ -184,4 +184,20 @@ def test_an_empty_store_of_the_first_version_has_nothing_to_be_read(path: Path, 
     version_one(path, monkeypatch)
     raw(path, "DELETE FROM event", "DROP TRIGGER words_removed", "DELETE FROM node")
     with closing(SqliteStore.open(path)) as store:
+        assert [problem for problem in store.verify() if problem.check == "names"] == []
+
+
+def test_in_a_store_of_the_seventh_version_memories_are_told_of_what_they_begin_with(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from clew.store.sqlite import database
+
+    texts = {"a": "Matt Joyce left.", "b": "Matt Joyce: hello", "c": "Then Matt Joyce left."}
+    with monkeypatch.context() as old:
+        old.setattr(database, "MIGRATIONS", schema.MIGRATIONS[:7])
+        with closing(SqliteStore.open(path)) as store:
+            store.insert([*(node(id, text) for id, text in texts.items()), node("d", "Matt Joyce left.", kind=Kind.CHUNK)])
+            places = {**{id: text.index("Matt") for id, text in texts.items()}, "d": 0}
+            store.mention([said(id, "matt joyce")._replace(start=start, end=start + 10) for id, start in places.items()])
+    with closing(SqliteStore.open(path)) as store:
+        found = store.named(["matt joyce"], where(), limit=5)["matt joyce"]
+        assert (found.openers, found.holders, found.nodes) == (("a",), ("d", "c", "b", "a"), 4)
         assert [problem for problem in store.verify() if problem.check == "names"] == []

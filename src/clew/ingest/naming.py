@@ -26,6 +26,9 @@ NAMING = (Kind.MEMORY, Kind.CHUNK)
 BELOW = " > "  # between a document's title and the headings below it, see `clew.ingest.tree.titled`
 PAGE = 256  # nodes that are read in one transaction
 DEFAULT = "default"
+MARKS = "\"'“”„‘’«»‹›*_` "  # what may stand around a name
+ARTICLES = ("", "the", "a", "an")
+NOT_TOLD_OF = (":", "'s ", "’s ", "' ", "’ ")  # behind a name
 SPACY_MODEL = "en_core_web_sm"
 GLINER_MODEL = "urchade/gliner_small-v2.1"
 
@@ -60,14 +63,17 @@ def subject_of(node: Node) -> str:
 
 def _noted(node: Node, found: Sequence[Entity], settings: EntitySettings) -> tuple[Mention, ...]:
     """Return the subject of a node under all its keys, then the surest of what else it names."""
-    if not found and not node.title:  # as most: nothing is named
+    opened = {mention.key: mention for mention in _opened(node)} if settings.openings and node.kind is Kind.MEMORY else {}
+    if not found and not node.title and not opened:  # as most: nothing is named
         return ()
     about = {mention.key: mention for mention in _about(node)}
     named = {entity.key: entity for entity in (*_in_title(node, settings), *found)}  # what the text has too is found there
     others = sorted(
-        (entity for entity in named.values() if entity.key not in about), key=lambda found: (-found.confidence, found.start, found.key)
+        (entity for entity in named.values() if entity.key not in about and entity.key not in opened),
+        key=lambda found: (-found.confidence, found.start, found.key),
     )
-    return (*about.values(), *(_mention(node, entity) for entity in others[: settings.most]))
+    begun = [mention for key, mention in opened.items() if key not in about]
+    return (*about.values(), *begun, *(_mention(node, entity, opens=_begins(node, entity, settings)) for entity in others[: settings.most]))
 
 
 def _about(node: Node) -> Iterator[Mention]:
@@ -81,6 +87,25 @@ def _about(node: Node) -> Iterator[Mention]:
             yield _mention(node, subject)._replace(key=key, subject=True)
 
 
+def _opened(node: Node) -> Iterator[Mention]:
+    """Yield what a text tells of by its heading or its first words, under all its keys, each where the text begins."""
+    from clew.graph.entities.opening import opening  # noqa: PLC0415
+    from clew.graph.entities.titles import titled  # noqa: PLC0415
+
+    found = opening(node.text)
+    for name in filter(None, (found.name, *found.others)):
+        if (subject := titled(name, node.text)) is not None:
+            told = _mention(node, subject, opens=True)._replace(start=0, end=len(found.name))
+            yield from (told._replace(key=key) for key in (subject.key, *subject.aliases))
+
+
+def _begins(node: Node, entity: Entity, settings: EntitySettings) -> bool:
+    """Tell whether a memory's text begins with a name; before a colon it is who speaks, and in the genitive whose something is."""
+    if not settings.openings or node.kind is not Kind.MEMORY or entity.end == 0 or node.text.startswith(NOT_TOLD_OF, entity.end):
+        return False
+    return node.text[: entity.start].strip(MARKS).casefold() in ARTICLES
+
+
 def _in_title(node: Node, settings: EntitySettings) -> Sequence[Entity]:
     """Return what the title of a memory names; the titles of chunks repeat what stands above many of them."""
     if node.kind is not Kind.MEMORY or not node.title:
@@ -89,8 +114,8 @@ def _in_title(node: Node, settings: EntitySettings) -> Sequence[Entity]:
     return [replace(entity, start=0, end=0) for entity in found]
 
 
-def _mention(node: Node, entity: Entity) -> Mention:
-    return Mention(node.id, entity.key, entity.name, str(entity.type), entity.confidence, False, entity.start, entity.end)
+def _mention(node: Node, entity: Entity, *, opens: bool = False) -> Mention:
+    return Mention(node.id, entity.key, entity.name, str(entity.type), entity.confidence, False, entity.start, entity.end, opens)
 
 
 def _read(nodes: Sequence[Node], settings: EntitySettings) -> Sequence[Sequence[Entity]]:

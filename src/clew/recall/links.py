@@ -1,6 +1,7 @@
 """Which nodes does a node lead to? Names and stored edges as links, with hubs damped (V9, V16).
 
 NAMES      the text names what the other node is about
+OPENS      the text names what the other one begins with, and no title speaks of it
 NAMED_BY   the other node names what this one is about
 SHARES     both name the same thing, and neither is about it
 and the edges of the store under their own kinds, walkable both ways.
@@ -20,7 +21,8 @@ from clew.graph.walk import Link
 from clew.ports import Store
 from clew.types import Edge, Filter, Mention, Named, Node, NodeId
 
-NAMES, NAMED_BY, SHARES = "NAMES", "NAMED_BY", "SHARES"
+NAMES, NAMED_BY, OPENS, SHARES = "NAMES", "NAMED_BY", "OPENS", "SHARES"
+BY_NAME = (NAMES, NAMED_BY, OPENS, SHARES)
 
 
 def damped(count: int, *, power: float) -> float:
@@ -59,7 +61,7 @@ class LinksFrom:
         return {id: sorted(links, key=lambda link: (-link.weight, link.target, link.kind)) for id, links in found.items()}
 
     def _by_names(self, ids: Sequence[NodeId]) -> Iterator[Link]:
-        if not any(self.weights.get(kind) for kind in (NAMES, NAMED_BY, SHARES)):
+        if not any(map(self.weights.get, BY_NAME)):
             return
         missing = [id for id in ids if id not in self.known]
         read = {**self.known, **(self.store.get(missing) if missing else {})}
@@ -68,15 +70,16 @@ class LinksFrom:
         keys = dict.fromkeys(phrase.key for each in runs.values() for phrase in each)
         keys |= dict.fromkeys(mention.key for each in mentions.values() for mention in each)
         known = self.store.named(sorted(keys), self.where, limit=self.most + 1, parts=False)
-        subjects = {key for key, named in known.items() if named.subjects}
+        told = {key for key, named in known.items() if named.subjects or (named.openers and key not in self.asked)}
         for id, node in nodes.items():
-            yield from self._of(node, spotted(runs[id], subjects), mentions.get(id, ()), known)
+            yield from self._of(node, spotted(runs[id], told), mentions.get(id, ()), known)
 
     def _of(self, node: Node, names: Sequence[str], mentions: Sequence[Mention], known: Mapping[str, Named]) -> Iterator[Link]:
         about = {mention.key for mention in mentions if mention.subject}
         for key in names:
             if key not in about:
-                yield from self._to(node.id, NAMES, known[key], known[key].subjects)
+                kind, told = (NAMES, known[key].subjects) if known[key].subjects else (OPENS, known[key].openers)
+                yield from self._to(node.id, kind, known[key], told)
         for key in sorted(about & known.keys()):
             yield from self._to(node.id, NAMED_BY, known[key], known[key].holders)
         others = {mention.key for mention in mentions if not mention.subject and mention.key in known} - about - self.asked
@@ -88,14 +91,14 @@ class LinksFrom:
         others = [target for target in targets if target != source]
         if not others or len(targets) > self.most:
             return
-        # Of several subjects with one name only one is meant; of those that name it, each is as good as another.
-        meant = len(others) ** -0.5 if kind == NAMES else 1.0
+        # Of several that tell of one name only one is meant; of those that name it, each is as good as another.
+        meant = len(others) ** -0.5 if kind in (NAMES, OPENS) else 1.0
         weight = self.weights.get(kind, 0.0) * damped(named.nodes, power=self.hub_power) * meant * part
         for target in others:
             yield Link(source, target, kind, weight, named.name)
 
     def _by_edges(self, ids: Sequence[NodeId]) -> Iterator[Link]:
-        kinds = {kind for kind, weight in self.weights.items() if weight > 0} - {NAMES, NAMED_BY, SHARES}
+        kinds = {kind for kind, weight in self.weights.items() if weight > 0} - {*BY_NAME}
         if not kinds:
             return
         edges = [edge for edge in self.store.edges(ids) if edge.kind in kinds]

@@ -134,6 +134,7 @@ class EntitySettings(Section):
     model: str = setting("default", "The library's model, by name or folder; default: its small one for English.")
     least_confidence: float = setting(0.75, "What is less sure to be a name is not noted.", within=UNIT)
     most: int = setting(10, "The most names that are noted of one text.", within=(0, 1000))
+    openings: bool = setting(True, "Take a memory to tell of what its text begins with: a heading, or a name.")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -317,7 +318,7 @@ class SpreadSettings(Section):
     fit: float = setting(0.5, "How much of what arrives depends on the fit of the node itself to the question.", within=UNIT)
     most: int = setting(16, "A name with more nodes behind it leads nowhere.", within=(1, 1000))
     weights: Mapping[str, float] = setting(
-        {"NAMES": 1.0, "NAMED_BY": 0.3, "SHARES": 1.0, "RELATED": 0.0},
+        {"NAMES": 1.0, "NAMED_BY": 0.3, "OPENS": 1.0, "SHARES": 1.0, "RELATED": 0.0},
         "How much each kind of link passes on; kinds named here are added or replaced, and others pass nothing.",
         within=UNIT,
     )

@@ -10,7 +10,9 @@ from clew.types import Mention, Named, Node, NodeId
 
 
 def each_once(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
-    """Return one mention for each node and key: as its subject where it is that, else the surest, in the order they were given.
+    """Return one mention for each node and key: as its subject where it is that, else as what it begins with, else the surest.
+
+    They stay in the order they were given.
 
     >>> [said.name for said in each_once([Mention("n", "matt", "Matt", "PERSON", 0.8), Mention("n", "matt", "MATT", "PERSON", 0.9)])]
     ['MATT']
@@ -18,9 +20,13 @@ def each_once(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     kept: dict[tuple[NodeId, str], Mention] = {}
     for mention in mentions:
         known = kept.setdefault((mention.node, mention.key), mention)
-        if (mention.subject, mention.confidence) > (known.subject, known.confidence):
+        if _telling(mention) > _telling(known):
             kept[mention.node, mention.key] = mention
     return tuple(kept.values())
+
+
+def _telling(mention: Mention) -> tuple[bool, bool, float]:
+    return mention.subject, mention.opens, mention.confidence
 
 
 def parts_of(key: str) -> tuple[str, ...]:
@@ -51,13 +57,15 @@ class Spoken:
         if whole not in self.names:
             return None
         meant = {whole, *(part for part in parts_of(whole) if parts and self._owners(part) == [whole])}
-        subjects, holders = (self._latest(meant, passes, subject=subject)[:limit] for subject in (True, False))
+        subjects = self._latest(meant, passes, lambda said: said.subject)[:limit]
+        holders = self._latest(meant, passes, lambda said: not said.subject)[:limit]
+        openers = self._latest(meant, passes, lambda said: said.opens and not said.subject)[:limit]
         believed = sum(each.key in meant for node, said in self.said for each in said if node.t_expired is None)
-        return Named(*self.names[whole], subjects, holders, max(believed, len({*subjects, *holders})))
+        return Named(*self.names[whole], subjects, holders, max(believed, len({*subjects, *holders})), openers)
 
     def _owners(self, part: str) -> list[str]:
         return [key for key in self.names if part in parts_of(key)]
 
-    def _latest(self, meant: set[str], passes: Callable[[Node], bool], *, subject: bool) -> tuple[NodeId, ...]:
-        found = (node for node, said in self.said if any(each.key in meant and each.subject is subject for each in said))
+    def _latest(self, meant: set[str], passes: Callable[[Node], bool], wanted: Callable[[Mention], bool]) -> tuple[NodeId, ...]:
+        found = (node for node, said in self.said if any(each.key in meant and wanted(each) for each in said))
         return tuple(node.id for node in found if passes(node))[::-1]

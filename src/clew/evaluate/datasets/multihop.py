@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from clew.errors import InputError
 from clew.evaluate.data import Dataset, Passage, Query
 from clew.evaluate.datasets.asked import Asked, counted
 from clew.evaluate.datasets.card import Card
 from clew.evaluate.datasets.record import Record
 
 DEV_QUESTIONS = 200
+TITLES = ("apart", "heading", "none")
 # 2Wiki has two chains of three at most; facts that all lead to one another would make chains without end.
 MOST_CHAINS, LONGEST_CHAIN = 64, 32
 PARTS = {"dev": "first 200 questions", "test": "the other questions", "all": "all questions"}
@@ -30,6 +33,7 @@ def _card(name: str, *, stem: str, title: str, licence: str, folder: str) -> Car
         files=("*_corpus.json", f"queries_gold.jsonl | {stem}.json | {stem}.jsonl"),
         levels=("passage",),
         parts=PARTS,
+        options={"titles": "where a passage has its title: apart (default), above its text as a heading, or none at all"},
     )
 
 
@@ -52,12 +56,14 @@ CARDS = (
 )
 
 
-def load(asked: Asked) -> Dataset:
+def load(asked: Asked, *, titles: str = "apart") -> Dataset:
     """Return the corpus as passages; gold is given by place in the corpus, or found by title and text.
 
     The published question files repeat the gold paragraphs: they are looked up by title and text without regard
     to white space, then by a title that only one passage has. What is found by neither is reported in the notes.
     """
+    if titles not in TITLES:
+        raise InputError("titles", titles, "is no place for a title", "Use apart, heading or none.")
     corpus = [_passage(n, record) for n, record in enumerate(asked.folder.records(asked.folder.one(asked.card.files[0])))]
     index = _Index(corpus)
     unknown: list[str] = []
@@ -65,11 +71,18 @@ def load(asked: Asked) -> Dataset:
     seen: set[str] = set()
     queries = [_query(n, question, index, unknown, seen) for n, question in enumerate(questions)]
     notes = counted(len(unknown), "gold paragraphs not in the corpus", unknown)
-    return asked.dataset(asked.split(queries, dev=DEV_QUESTIONS), passages=corpus, notes=notes)
+    return asked.dataset(asked.split(queries, dev=DEV_QUESTIONS), passages=[_placed(each, titles) for each in corpus], notes=notes)
 
 
 def _passage(n: int, record: Record) -> Passage:
     return Passage(id=str(n), text=record.text("text"), title=record.text("title"), keys={"passage": str(n)})
+
+
+def _placed(passage: Passage, titles: str) -> Passage:
+    """Return a passage as somebody would give it who has no field for a title, or no title."""
+    if titles == "apart":
+        return passage
+    return replace(passage, title="", text=f"{passage.title}\n{passage.text}" if titles == "heading" else passage.text)
 
 
 class _Index:

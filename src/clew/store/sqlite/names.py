@@ -32,7 +32,7 @@ CREATE TABLE name (
 );
 CREATE TABLE mention (
     name INTEGER NOT NULL,       -- name.id
-    subject INTEGER NOT NULL,    -- whether the node is about it
+    subject INTEGER NOT NULL,    -- 1: the node is about it, 2: its text begins with it (since version 8), 0: neither
     nid INTEGER NOT NULL REFERENCES node (nid) ON DELETE CASCADE,
     confidence REAL NOT NULL,
     start INTEGER NOT NULL,
@@ -64,6 +64,15 @@ CREATE TRIGGER node_unsaid AFTER UPDATE OF title, text ON node WHEN old.title <>
     DELETE FROM mention WHERE nid = new.nid; -- they point into a text that is no longer there
 END;
 """
+# What `mention.subject` says of a node and a name.
+NAMING, ABOUT, OPENING = 0, 1, 2
+
+# Version 8: of what memories name, it was not told apart what they begin with. A colon behind it makes it a speaker.
+MARK_OPENINGS = f"""
+UPDATE mention SET subject = {OPENING} WHERE subject = {NAMING} AND start = 0 AND "end" > 0
+AND nid IN (SELECT nid FROM node WHERE kind = 'memory' AND substr(text, mention."end" + 1, 1) <> ':')
+"""
+
 MOST_LOOKED_AT = 4096
 """How many of a name's latest holders a filter is asked about: what more nodes than this name connects nothing."""
 _COUNTED = "SELECT count(*) FROM mention m JOIN node n ON n.nid = m.nid WHERE m.name = k.id AND n.t_expired IS NULL"
@@ -93,19 +102,19 @@ def named(connection: sqlite3.Connection, keys: Sequence[str], where: Filter, *,
     clause, values = condition(where)
     query = (
         f"{_MEANT if parts else _ITSELF} "
-        f"SELECT m.place, w.name, w.type, k.holders, {_holding(1, clause, limit)}, {_holding(0, clause, limit)} "
+        f"SELECT m.place, w.name, w.type, k.holders, {', '.join(_holding(way, clause, limit) for way in (ABOUT, NAMING, OPENING))} "
         "FROM meant m CROSS JOIN name k ON k.id = m.id CROSS JOIN name w ON w.id = m.whole ORDER BY m.place"
     )
-    rows = connection.execute(query, (json.dumps(list(keys)), where.space, *values, *values)).fetchall()
+    rows = connection.execute(query, (json.dumps(list(keys)), where.space, *values, *values, *values)).fetchall()
     return {keys[place]: _joined(list(group), limit) for place, group in groupby(rows, key=itemgetter(0))}
 
 
-def _holding(subject: int, clause: str, limit: int) -> str:
-    """Return an expression for the latest nodes that mention `k` and pass, as JSON; a hub's are neither sorted nor all looked at.
+def _holding(way: int, clause: str, limit: int) -> str:
+    """Return an expression for the latest nodes that mention `k` in one way and pass, as JSON; a hub is neither sorted nor looked through.
 
     The inner query is read row by row, latest first, and no further than the outer one needs.
     """
-    theirs = f"SELECT nid FROM mention WHERE name = k.id AND subject = {subject} ORDER BY nid DESC LIMIT {MOST_LOOKED_AT}"
+    theirs = f"SELECT nid FROM mention WHERE name = k.id AND subject = {way} ORDER BY nid DESC LIMIT {MOST_LOOKED_AT}"
     return (
         "(SELECT json_group_array(json_array(nid, id)) FROM (SELECT n.nid, n.id "
         f"FROM ({theirs}) h CROSS JOIN node n ON n.nid = h.nid WHERE {clause} LIMIT {max(0, int(limit))}))"
@@ -115,10 +124,11 @@ def _holding(subject: int, clause: str, limit: int) -> str:
 def _joined(rows: Sequence[tuple[Any, ...]], limit: int) -> Named:
     """Return as one what is known of a name and of the parts that stand for it."""
     _, name, type_, *_ = rows[0]
-    subjects, holders = (_latest((row[column] for row in rows), limit) for column in (4, 5))
+    subjects, openers = (_latest((row[column] for row in rows), limit) for column in (4, 6))
+    holders = _latest((each for row in rows for each in row[5:]), limit)
     # Of a time when more named it than do now, all who are shown count.
     count = max(sum(row[3] for row in rows), len({*subjects, *holders}))
-    return Named(name, type_, subjects, holders, count)
+    return Named(name, type_, subjects, holders, count, openers)
 
 
 def _latest(found: Iterable[str], limit: int) -> tuple[NodeId, ...]:
@@ -131,10 +141,13 @@ def mentions(connection: sqlite3.Connection, ids: Sequence[NodeId]) -> dict[Node
     rows = connection.execute(
         'SELECT n.id, k.key, coalesce(m.spelled, k.name), coalesce(m.type, k.type), m.confidence, m.subject, m.start, m."end" '
         "FROM (SELECT DISTINCT value FROM json_each(?)) j CROSS JOIN node n ON n.id = j.value CROSS JOIN mention m ON m.nid = n.nid "
-        "CROSS JOIN name k ON k.id = m.name ORDER BY n.id, m.subject DESC, m.confidence DESC, k.key",
+        "CROSS JOIN name k ON k.id = m.name ORDER BY n.id, m.subject = 1 DESC, m.confidence DESC, k.key",
         (json.dumps(list(ids)),),
     )
-    found = (Mention(id, key, name, type_, sure, bool(subject), start, end) for id, key, name, type_, sure, subject, start, end in rows)
+    found = (
+        Mention(id, key, name, type_, sure, way == ABOUT, start, end, way == OPENING)
+        for id, key, name, type_, sure, way, start, end in rows
+    )
     return {id: tuple(group) for id, group in groupby(found, key=lambda mention: mention.node)}
 
 
@@ -172,7 +185,7 @@ def _row(connection: sqlite3.Connection, noted: Mention, node: _Node) -> tuple[A
     name, spelled, type_ = known or (_made(connection, noted, node.space), noted.name, noted.type)
     return (
         name,
-        int(noted.subject),
+        ABOUT if noted.subject else OPENING if noted.opens else NAMING,
         node.number,
         noted.confidence,
         noted.start,

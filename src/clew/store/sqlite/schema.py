@@ -23,7 +23,7 @@ from clew.store.bm25 import CONTEXT_WEIGHT, TEXT_WEIGHT, TITLE_WEIGHT
 from clew.store.sqlite.backup import copy_to
 from clew.store.sqlite.counting import COUNTED_BY_TRIGGERS, LENT_COUNTS
 from clew.store.sqlite.labels import LABELS
-from clew.store.sqlite.names import NAMES
+from clew.store.sqlite.names import MARK_OPENINGS, NAMES
 from clew.store.sqlite.rows import ADDED
 from clew.store.sqlite.snapshot import snapshot
 from clew.words import ANALYSER_VERSION
@@ -272,8 +272,13 @@ def _label_by_value(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def _mark_openings(connection: sqlite3.Connection) -> None:
+    """Version 8: mentions tell with what a text begins, and so what it tells of."""
+    connection.execute(MARK_OPENINGS)
+
+
 Migration = Callable[[sqlite3.Connection], None]
-MIGRATIONS: tuple[Migration, ...] = (_create, _name, _keep, _leave_fts5, _note_adding, _count_later, _label_by_value)
+MIGRATIONS: tuple[Migration, ...] = (_create, _name, _keep, _leave_fts5, _note_adding, _count_later, _label_by_value, _mark_openings)
 """The step at index n brings a file of version n to version n + 1."""
 
 

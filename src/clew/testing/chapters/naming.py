@@ -43,6 +43,15 @@ class Naming:
         found = store.named(["ada"], where(), limit=5)["ada"]
         assert (found.subjects, found.holders, found.nodes) == (("a",), ("b",), 2)
 
+    def test_what_a_text_begins_with_is_told_apart_from_what_it_names_and_a_title_goes_before_it(self, store: Store) -> None:
+        store.insert([node(id) for id in "abcd"])
+        begun, titled = _said("a", "ada", opens=True, start=0), _said("b", "ada", subject=True)
+        store.mention([begun, titled, _said("b", "ada", opens=True), _said("c", "ada"), _said("d", "ada"), _said("d", "ada", opens=True)])
+        found = store.named(["ada"], where(), limit=5)["ada"]
+        assert (found.subjects, found.holders, found.openers, found.nodes) == (("b",), ("d", "c", "a"), ("d", "a"), 4)
+        assert store.mentions(["a", "b"]) == {"a": (begun,), "b": (titled,)}
+        assert store.named(["ada"], where(), limit=1)["ada"].openers == ("d",)
+
     def test_mentions_of_a_node_that_is_gone_are_passed_over(self, store: Store) -> None:
         store.insert([node("a")])
         store.mention([_said("gone", "ada"), _said("a", "bob")])
@@ -91,7 +100,7 @@ class Naming:
         store.mention([_said("c", "ada")])
         found = store.named(["ada", "nobody"], where(), limit=5)
         assert found.keys() == {"ada"}
-        assert found["ada"] == ("Ada", "PERSON", ("b",), ("a", "c", "d"), 4)  # as inserted, whenever it was noted
+        assert found["ada"] == ("Ada", "PERSON", ("b",), ("a", "c", "d"), 4, ())  # as inserted, whenever it was noted
         assert store.named([], where(), limit=5) == {}
 
     def test_a_hub_gives_its_latest_holders_and_how_many_there_are(self, store: Store) -> None:
@@ -164,7 +173,7 @@ class Naming:
         store.insert([node(id) for id in "abcd"])
         store.mention([_said("a", "matt"), _said("b", "matt joyce", name="Matt Joyce"), _said("c", "joyce"), _said("d", "oxford")])
         found = store.named(["matt", "matt joyce", "joyce"], where(), limit=5)
-        assert found["matt"] == found["matt joyce"] == found["joyce"] == ("Matt Joyce", "PERSON", (), ("c", "b", "a"), 3)
+        assert found["matt"] == found["matt joyce"] == found["joyce"] == ("Matt Joyce", "PERSON", (), ("c", "b", "a"), 3, ())
 
     def test_a_part_that_two_names_have_stands_for_neither(self, store: Store) -> None:
         store.insert([node(id) for id in "abcd"])
