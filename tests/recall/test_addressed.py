@@ -86,6 +86,11 @@ def test_a_heading_with_a_colon_is_nobody_to_talk_to() -> None:
         assert asked(memory).addressed == ""
 
 
+def test_a_text_with_a_quotation_in_it_is_no_talk() -> None:
+    with told({**TALK, **{f"line {at}": f"What books are in report {at}" for at in range(8)}}) as memory:
+        assert asked(memory).addressed == ""
+
+
 def test_only_turns_are_asked() -> None:
     with told(keyed=False) as memory:
         assert asked(memory).addressed == ""

@@ -16,7 +16,7 @@ from clew.ports import Store
 from clew.recall.beside import answers, joined
 from clew.recall.fetch import covered
 from clew.recall.state import ADDRESSED, LazyHits, Place, Recall, Stage
-from clew.recall.talk import speakers
+from clew.recall.talk import speaker
 from clew.words import STOP_WORDS, folded, words
 
 LOOKED_AT = 20  # hits: whoever the question names has said, or is told, some of them
@@ -31,7 +31,7 @@ _PLURAL = {"does": "do", "has": "have", "is": "are", "was": "were"}
 def addressed(text: str, people: Collection[str]) -> str:
     """Return an English question as it would be put to those of the people whom it names; as it is where it names none.
 
-    People are folded names, as `speakers` gives them; in the question a name begins with a capital letter.
+    People are folded names, as `speaker` gives them; in the question a name begins with a capital letter.
 
     >>> addressed("What books has Melanie read?", ["melanie", "caroline"]), addressed("Where do Ann Lee's kids play?", ["ann lee", "bob"])
     ('What books have you read?', 'Where do your kids play?')
@@ -83,10 +83,11 @@ class Addressed:
         return replace(joined(recall, ADDRESSED, places, share=self.weight), addressed=text)
 
     def _people(self, recall: Recall) -> frozenset[str]:
-        """Return who talks in the best hits; nobody where that cannot matter, and where only one does, as in a text of headings."""
+        """Return who talks in the best hits; nobody where that cannot matter, where most are no talk, and where only one talks."""
         capital = any(word[0].isupper() and folded(word) not in STOP_WORDS for word in words(recall.question.text))
         if recall.vector is None or not capital or not covered(recall, store=self.store).keyed:
             return frozenset()
-        nodes = self.store.get(LazyHits.of(recall.hits).ids(LOOKED_AT))
-        everyone = frozenset[str]().union(*(speakers(node.text) for node in nodes.values() if node.context))
-        return everyone if len(everyone) > 1 else frozenset()
+        nodes = self.store.get(LazyHits.of(recall.hits).ids(LOOKED_AT)).values()
+        heard = [speaker(node.text) for node in nodes if node.context]
+        everyone = frozenset(filter(None, heard))
+        return everyone if len(everyone) > 1 and heard.count("") * 2 <= len(heard) else frozenset()

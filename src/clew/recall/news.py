@@ -14,7 +14,7 @@ from functools import partial
 from clew.ports import Store
 from clew.recall.fetch import covered
 from clew.recall.state import Component, Hit, LazyHits, Question, Recall
-from clew.recall.talk import speakers, tells_of_a_time
+from clew.recall.talk import speaker, tells_of_a_time
 from clew.recall.turns import Turns, moved, with_parts
 
 NEWS = "news"
@@ -36,5 +36,5 @@ class News:
 
     def _moved(self, question: Question, hits: LazyHits, first: Sequence[Hit], turns: Turns) -> LazyHits:
         part = {NEWS: Component(1.0, self.weight * question.weights.semantic)}
-        told = {id for id, node in turns.items() if tells_of_a_time(node.text) and speakers(node.text)}
+        told = {id for id, node in turns.items() if tells_of_a_time(node.text) and speaker(node.text)}
         return hits.exchanged({hit.id: with_parts(hit, part) for hit in first if hit.id in told}) if told else hits

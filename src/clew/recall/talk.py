@@ -12,6 +12,7 @@ _END = re.compile(r"(?<![.!?…؟])[.!?…؟]++[\"'”’»)\]]*+(?=\s|$)|[。�
 _ASKED = frozenset("?？؟")
 _SPEAKER = re.compile(rf"^[ \t]*([^\W\d_][^\n:]{{0,{LONGEST_NAME - 1}}}):(?=\s)", re.MULTILINE)
 
+_BEGINS = re.compile(rf"\s*([^\W\d_][\w .'’-]{{0,{LONGEST_NAME - 1}}}):[ \t]+\S")
 _DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
 _SPAN = rf"(?:week|weekend|night|month|year|summer|winter|spring|fall|autumn|morning|evening|{_DAY})s?"
 _TIME = re.compile(
@@ -27,6 +28,16 @@ def tells_of_a_time(text: str) -> bool:
     (True, True, False)
     """
     return _TIME.search(text) is not None
+
+
+def speaker(text: str) -> str:
+    r"""Return the folded name that a text begins with as of one who says it; empty where it begins otherwise, as code and prose do.
+
+    >>> speaker("Ann Lee: Hello!"), speaker("else:\n    pass"), speaker("def f(x: int)"), speaker("It was late.")
+    ('ann lee', '', '', '')
+    """
+    found = _BEGINS.match(text)
+    return " ".join(map(folded, words(found[1]))) if found else ""
 
 
 def asking(text: str) -> float:
