@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import clew
+from clew.recall.addressed import Addressed
 from clew.recall.analyse import Analyse
 from clew.recall.candidates import Candidates
 from clew.recall.chronology import Chronology
@@ -15,6 +16,7 @@ from clew.recall.fuse import Fuse
 from clew.recall.gate import Gate
 from clew.recall.lift import Lift
 from clew.recall.narrow import Narrow
+from clew.recall.news import News
 from clew.recall.pack import Pack
 from clew.recall.parts import Parts
 from clew.recall.period import Period
@@ -28,7 +30,8 @@ from clew.recall.state import Question, Recall
 from clew.settings import Weights
 from clew.testing import FixedClock, where
 
-BALANCED = [Analyse, Events, Candidates, Fuse, Lift, Parts, Spread, Period, Score, Relevant, Reply, Several, Chronology, Pack]
+BALANCED = [Analyse, Events, Candidates, Fuse, Lift, Addressed, Parts, Spread, Period]
+BALANCED += [Score, Relevant, Reply, News, Several, Chronology, Pack]
 
 
 @pytest.fixture
@@ -132,7 +135,7 @@ def test_every_stage_leaves_its_step_with_the_time_it_took(memory: clew.Clew) ->
     answer = memory.recipe("balanced").run(Recall(question=question), timer=lambda: float(next(ticks)))
     assert [(step.stage, step.milliseconds) for step in answer.steps] == [(stage.__name__.lower(), 1000.0) for stage in BALANCED]
     assert answer.steps[2].channels == {"dense": 1, "sparse": 1}
-    assert answer.stats["milliseconds"] == 14000.0
+    assert answer.stats["milliseconds"] == 1000.0 * len(BALANCED)
 
 
 def test_the_settings_reach_the_stages() -> None:
@@ -144,6 +147,8 @@ def test_the_settings_reach_the_stages() -> None:
         "section_weight_long": 0.3,
         "section_dense_weight": 0.6,
         "parts_weight": 0.7,
+        "addressed_weight": 0.35,
+        "news_weight": 0.45,
         "several_weight": 0.2,
         "speaker_weight": 0.3,
         "reply_weight": 0.5,
@@ -151,12 +156,14 @@ def test_the_settings_reach_the_stages() -> None:
         "sparse_full": 2.0,
     }
     with clew.open(":memory:", model={"embedder": "none"}, recall=options, score={"access_divisor": 9.0}) as memory:
-        _, _, found, fuse, lift, parts, _, _, score, _, reply, several, chronology, _ = memory.recipe("balanced").stages
+        _, _, found, fuse, lift, addressed, parts, _, _, score, _, reply, news, several, chronology, _ = memory.recipe("balanced").stages
         assert isinstance(found, Candidates)
         assert (found.limit, found.dense_floor) == (7, 0.1)
         assert fuse == Fuse(context_share=0.25, method="rrf", dense_weight=0.25, sparse_weight=0.5, rrf_k=10, sparse_full=2.0)
         assert lift == Lift(weight=0.4, weight_long=0.3, dense_weight=0.6, limit=7, store=memory.store)
         assert parts == Parts(weight=0.7, stages=(found, fuse, lift))
+        assert addressed == Addressed(weight=0.35, stages=(found, fuse), store=memory.store)
+        assert news == News(weight=0.45, store=memory.store)
         assert reply == Reply(weight=0.5, asking_weight=0.6, store=memory.store)
         assert several == Several(weight=0.2, speaker_weight=0.3, store=memory.store)
         assert chronology == Chronology(order=False, share=0.7, period_weight=0.3, store=memory.store)

@@ -67,6 +67,7 @@ def usual_variants(settings: Settings) -> Iterator[Variant]:
             yield Variant(name=f"dense-weight-{weight:g}", settings={f"recall.{key}": round(weight, 6)}, needs="vectors")
     yield Variant(name="no-dense-floor", settings={"recall.dense_floor": -1.0}, needs="vectors")
     yield from _switches(settings)
+    yield from _talk(settings)
     yield from _links(settings)
     yield from _history(settings)
 
@@ -78,6 +79,22 @@ def _switches(settings: Settings) -> Iterator[Variant]:
             yield Variant(name=f"{name.replace('_', '-')}-{'off' if value else 'on'}", settings={f"recall.{name}": not value})
 
 
+def _talk(settings: Settings) -> Iterator[Variant]:
+    """Yield what is made of the form of questions and of turns of a conversation, taken away."""
+    if settings.recall.parts_weight:
+        yield Variant(name="no-parts", settings={"recall.parts_weight": 0.0}, needs="parts")
+    if settings.recall.addressed_weight:
+        yield Variant(name="no-addressed", settings={"recall.addressed_weight": 0.0}, needs="sections")
+    if settings.recall.news_weight:
+        yield Variant(name="no-news", settings={"recall.news_weight": 0.0}, needs="sections")
+    if settings.recall.several_weight:
+        yield Variant(name="no-several", settings={"recall.several_weight": 0.0}, needs="sections")
+    if settings.recall.speaker_weight:
+        yield Variant(name="no-speaker", settings={"recall.speaker_weight": 0.0}, needs="sections")
+    if settings.recall.reply_weight or settings.recall.asking_weight:
+        yield Variant(name="no-reply", settings={"recall.reply_weight": 0.0, "recall.asking_weight": 0.0}, needs="sections")
+
+
 def _links(settings: Settings) -> Iterator[Variant]:
     """Yield the spread along links taken away, by its parts and in its other modes; and times that questions name left alone."""
     if settings.recall.period_weight:
@@ -86,14 +103,6 @@ def _links(settings: Settings) -> Iterator[Variant]:
         yield Variant(name="no-sparse-full", settings={"recall.sparse_full": 0.0}, needs="vectors")
     if settings.recall.section_weight or settings.recall.section_weight_long:
         yield Variant(name="no-sections", settings={"recall.section_weight": 0.0, "recall.section_weight_long": 0.0}, needs="sections")
-    if settings.recall.parts_weight:
-        yield Variant(name="no-parts", settings={"recall.parts_weight": 0.0}, needs="parts")
-    if settings.recall.several_weight:
-        yield Variant(name="no-several", settings={"recall.several_weight": 0.0}, needs="sections")
-    if settings.recall.speaker_weight:
-        yield Variant(name="no-speaker", settings={"recall.speaker_weight": 0.0}, needs="sections")
-    if settings.recall.reply_weight or settings.recall.asking_weight:
-        yield Variant(name="no-reply", settings={"recall.reply_weight": 0.0, "recall.asking_weight": 0.0}, needs="sections")
     if not settings.spread.enabled:
         yield Variant(name="spread", settings={"spread.enabled": True})
         return

@@ -20,6 +20,8 @@ TEXT_ALONE = {
     "recall.reply_weight": 0.0,
     "recall.asking_weight": 0.0,
     "recall.parts_weight": 0.0,
+    "recall.addressed_weight": 0.0,
+    "recall.news_weight": 0.0,
     "recall.several_weight": 0.0,
     "recall.speaker_weight": 0.0,
     "recall.sparse_full": 0.0,

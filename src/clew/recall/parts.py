@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from clew.recall.beside import answers, joined
 from clew.recall.clauses import clauses
-from clew.recall.placed import sharing
-from clew.recall.state import PART, Hit, LazyHits, Place, Recall, Stage
+from clew.recall.state import PART, Place, Recall, Stage
 from clew.types import NodeId
-from clew.words import query_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,28 +29,14 @@ class Parts:
         parts = clauses(recall.question.text)
         if not parts or not recall.channels:
             return recall
-        best = self._best([self._asked(recall, part) for part in parts])
-        hits = {hit.id: hit for hit in recall.hits}
-        # Nobody has compared the others with the question that a similarity was asked to.
-        beside = {} if recall.question.min_similarity > 0 else {id: Hit(id, 0.0, {}) for id in best if id not in hits}
-        found = [sharing(hit, {PART: best[id]} if id in best else {}, share=self.weight) for id, hit in (hits | beside).items()]
-        rejected = tuple(each for each in recall.rejected if each.id not in beside)  # too far from the whole, and near to a part
-        in_order = LazyHits.of(sorted(found, key=lambda hit: (-hit.score, hit.id)))
-        return replace(recall, hits=in_order, rejected=rejected, parts=parts, signals=None)
-
-    def _asked(self, recall: Recall, part: str) -> Mapping[NodeId, float]:
-        """Return the relevance of what answers a part, best first."""
-        question = replace(recall.question, text=part)
-        asked = Recall(question=question, id=recall.id, terms=tuple(query_terms(part)), when=recall.when, there=recall.there)
-        for stage in self.stages:
-            asked = stage(asked)
-        return LazyHits.of(asked.hits).worths()
+        best = self._best([answers(recall, part, self.stages) for part in parts])
+        return replace(joined(recall, PART, best, share=self.weight), parts=parts)
 
     def _best(self, found: list[Mapping[NodeId, float]]) -> dict[NodeId, Place]:
         """Return for each hit its place for the part that it answers best."""
         best: dict[NodeId, Place] = {}
-        for answers in found:
-            for rank, (id, worth) in enumerate(answers.items(), start=1):
+        for worths in found:
+            for rank, (id, worth) in enumerate(worths.items(), start=1):
                 if id not in best or worth > best[id].normalised:
                     best[id] = Place(rank, worth, worth, self.weight)
         return best

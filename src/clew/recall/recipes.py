@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from clew.graph.tracerank import Switches
 from clew.graph.walk import Limits
 from clew.ports import Store
+from clew.recall.addressed import Addressed
 from clew.recall.analyse import Analyse
 from clew.recall.candidates import Candidates, EmbedQuery, slow
 from clew.recall.chronology import Chronology
@@ -30,6 +31,7 @@ from clew.recall.fuse import Fuse
 from clew.recall.gate import Gate
 from clew.recall.lift import Lift
 from clew.recall.narrow import Narrow
+from clew.recall.news import News
 from clew.recall.pack import Pack
 from clew.recall.parts import Parts
 from clew.recall.period import Period
@@ -120,7 +122,10 @@ def recipe(
     dated: tuple[Stage, ...] = (Events(store=store),) if timed else ()
     period: tuple[Stage, ...] = (Period(limit=limit, store=store),) if timed else ()
     parts = (Parts(weight=options.parts_weight, stages=(candidates, fuse, lift)),) if options.parts_weight else ()
-    beside: tuple[Stage, ...] = () if name in PLAIN else (lift, *parts, *_spread(settings, store), *_meta(settings, store), *period)
+    addressed = _addressed(settings, store, (replace(candidates, channels=(DENSE,)), fuse))
+    beside: tuple[Stage, ...] = (
+        () if name in PLAIN else (lift, *addressed, *parts, *_spread(settings, store), *_meta(settings, store), *period)
+    )
     judged = _relevant(settings, store, limit)
     after: tuple[Stage, ...] = (
         ()
@@ -129,12 +134,18 @@ def recipe(
             *judged,
             *_tracerank(settings, store),
             *_reply(settings, store),
+            *_news(settings, store),
             *_several(settings, store),
             *_rerank(name, settings, store, read, reader),
             *_chronology(settings, store),
         )
     )
     return Recipe(name, (Analyse(), *dated, *(before if name == "staged" else ()), candidates, fuse, *beside, score, *after, pack))
+
+
+def _addressed(settings: Settings, store: Store, stages: tuple[Stage, ...]) -> tuple[Addressed, ...]:
+    weight = settings.recall.addressed_weight
+    return (Addressed(weight=weight, stages=stages, store=store),) if weight else ()
 
 
 # The three below know names: their word lists take 40 ms to load, which only a recall should pay.
@@ -194,6 +205,11 @@ def _reply(settings: Settings, store: Store) -> tuple[Reply, ...]:
     if not chosen.reply_weight and not chosen.asking_weight:
         return ()
     return (Reply(weight=chosen.reply_weight, asking_weight=chosen.asking_weight, store=store),)
+
+
+def _news(settings: Settings, store: Store) -> tuple[News, ...]:
+    weight = settings.recall.news_weight
+    return (News(weight=weight, store=store),) if weight else ()
 
 
 def _several(settings: Settings, store: Store) -> tuple[Several, ...]:

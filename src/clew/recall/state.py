@@ -23,6 +23,7 @@ CONTEXT = "context"
 QUESTION = "question"
 SECTION = "section"
 PART = "part"
+ADDRESSED = "addressed"
 NAMED = "named"
 PATH = "path"
 
@@ -253,6 +254,8 @@ class Recall:
     """The times that the question names."""
     parts: tuple[str, ...] = ()
     """The things side by side in the question that were searched for one by one."""
+    addressed: str = ""
+    """The question as it would be asked to whom it names, where it was searched for in that form too."""
     vector: Vectors | None = field(default=None, repr=False)
     channels: Mapping[str, Ranking] = field(default_factory=dict)
     lows: Mapping[str, float] = field(default_factory=dict)
@@ -301,7 +304,7 @@ class Recall:
     @property
     def embedding_calls(self) -> int:
         """How many vectors a model made for it."""
-        return (1 + len(self.parts)) * (self.vector is not None)
+        return (1 + len(self.parts) + bool(self.addressed)) * (self.vector is not None)
 
     @property
     def stats(self) -> dict[str, Any]:
@@ -312,6 +315,7 @@ class Recall:
             "milliseconds": round(sum(step.milliseconds for step in self.steps), 3),
             "candidates": {name: len(ranking) for name, ranking in self.channels.items()},
             "parts": list(self.parts),
+            "addressed": self.addressed,
             "returned": len(self.hits),
             "tokens_returned": self.tokens_returned,
             "embedding_calls": self.embedding_calls,

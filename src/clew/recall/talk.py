@@ -1,4 +1,4 @@
-"""What does a turn of a conversation tell by its form? Who says it, and how much of it only asks."""
+"""What does a turn of a conversation tell by its form? Who says it, how much of it only asks, and whether it tells of a time."""
 
 from __future__ import annotations
 
@@ -11,6 +11,33 @@ LONGEST_NAME = 40  # characters before the colon: longer is a clause, not a spea
 _END = re.compile(r"(?<![.!?…؟])[.!?…؟]++[\"'”’»)\]]*+(?=\s|$)|[。！？]++|\n")
 _ASKED = frozenset("?？؟")
 _SPEAKER = re.compile(rf"^[ \t]*([^\W\d_][^\n:]{{0,{LONGEST_NAME - 1}}}):(?=\s)", re.MULTILINE)
+
+_BEGINS = re.compile(rf"\s*([^\W\d_][\w .'’-]{{0,{LONGEST_NAME - 1}}}):[ \t]+\S")
+_DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
+_SPAN = rf"(?:week|weekend|night|month|year|summer|winter|spring|fall|autumn|morning|evening|{_DAY})s?"
+_TIME = re.compile(
+    rf"\b(?:yesterday|today|tonight|tomorrow|ago|recently|lately|just|finally|(?:last|past|this|next) (?:few |couple of )?{_SPAN})\b",
+    re.IGNORECASE,
+)
+
+
+def tells_of_a_time(text: str) -> bool:
+    """Tell whether an English text says when, seen from when it was said: it most often has news then.
+
+    >>> tells_of_a_time("I joined a gym last week!"), tells_of_a_time("We just moved"), tells_of_a_time("Wow, that's great!")
+    (True, True, False)
+    """
+    return _TIME.search(text) is not None
+
+
+def speaker(text: str) -> str:
+    r"""Return the folded name that a text begins with as of one who says it; empty where it begins otherwise, as code and prose do.
+
+    >>> speaker("Ann Lee: Hello!"), speaker("else:\n    pass"), speaker("def f(x: int)"), speaker("It was late.")
+    ('ann lee', '', '', '')
+    """
+    found = _BEGINS.match(text)
+    return " ".join(map(folded, words(found[1]))) if found else ""
 
 
 def asking(text: str) -> float:
