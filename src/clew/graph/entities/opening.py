@@ -128,4 +128,4 @@ def _short(name: str) -> str:
     if words and folded(words[0].rstrip(".")) in TITLES:
         words = words[1:]
     plain = 2 < len(words) <= MOST_GIVEN and all(_INITIAL_OR_NAME.fullmatch(word) for word in words)
-    return f"{words[0]} {words[-1]}" if plain and words[0].isalpha() else ""
+    return f"{words[0]} {words[-1]}" if plain and words[0].isalpha() and folded(words[0]) not in STOP_WORDS else ""
