@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from clew.types import Edge, Embedding, Event, Filter, Mention, Named, Node, NodeId, Ranking, Role, Signals, Spot, Stability, Vectors
 
@@ -44,6 +44,14 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str], *, role: EmbedRole) -> Vectors:
         """Return one float32 unit vector per text, in order; shape `(0, dimension)` for no text."""
+
+
+@runtime_checkable
+class SupportsWords(Protocol):
+    """An embedder that also tells what each word means among the others, for whoever asks what of a question a text takes up."""
+
+    def word_vectors(self, texts: Sequence[Sequence[str]], *, role: EmbedRole) -> Sequence[Vectors]:
+        """Return for each text, given as its words, one float32 unit vector per word; for fewer words where a text is too long."""
 
 
 class Reranker(Protocol):

@@ -109,7 +109,7 @@ def test_without_titles_a_text_leads_to_those_that_begin_with_what_it_names() ->
     )
     found = by_id(spread(store)(asked("where was the director of the drama born", film=0.9)))
     assert [hop.edge for hop in found["man"].path] == [OPENS]
-    assert [hop.edge for hop in found["aside"].path] == [OPENS, SHARES]
+    assert found["aside"].path[-1].edge == SHARES
     assert found["man"].score > found["aside"].score
 
 

@@ -288,6 +288,7 @@ class Clew:
                 store=self.store,
                 embed=self._vectors.query,
                 quick=self._vectors.quick,
+                words=self._vectors.words,
                 executor=self._executor,
                 read=self._reading.scores,
                 reader=self._reading.name,

@@ -13,7 +13,7 @@ from time import perf_counter
 import numpy as np
 
 from clew.errors import ModelError, ModelMismatchError, ModelMissingError
-from clew.ports import Embedder, EmbedRole, ModelInfo, Store
+from clew.ports import Embedder, EmbedRole, ModelInfo, Store, SupportsWords
 from clew.types import Vectors
 
 QUICK_SECONDS = 0.001  # less than it takes to let another thread search meanwhile
@@ -56,6 +56,23 @@ class Vectoriser:
             self._agree(kept)
         vectors, notes = self._embed([text], EmbedRole.QUERY, agreed=True)
         return (None if vectors is None else vectors[0]), notes
+
+    def words(self, question: Sequence[str], texts: Sequence[Sequence[str]]) -> tuple[Vectors, Sequence[Vectors]] | None:
+        """Return the vectors of the question's words and of the words of each text; None from a model that gives texts only.
+
+        A model that fails here gave the question's own vector a moment ago: the answer is judged as by a model that cannot tell.
+        """
+        reader: object = self.embedder
+        if not isinstance(reader, SupportsWords):
+            return None
+        began = perf_counter()
+        try:
+            asked = reader.word_vectors([question], role=EmbedRole.QUERY)[0]
+            told = reader.word_vectors(texts, role=EmbedRole.PASSAGE)
+        except ModelError:
+            return None
+        self._called(EmbedRole.QUERY, 1 + len(texts), perf_counter() - began)
+        return asked, told
 
     def _embed(self, texts: Sequence[str], role: EmbedRole, *, agreed: bool) -> tuple[Vectors | None, tuple[str, ...]]:
         if self.embedder is None:

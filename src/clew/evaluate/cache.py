@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from clew.ports import Embedder, EmbedRole, Progress
+from clew.errors import ModelError
+from clew.ports import Embedder, EmbedRole, Progress, SupportsWords
 from clew.types import Vectors
 
 BATCH = 64  # texts embedded between two commits: what an interrupt can cost
@@ -60,6 +61,12 @@ class CachedEmbedder:
                     done = len(keys) - len(missing) + min(at + BATCH, len(missing))
                     self._progress(f"embedding {NOUNS[role]}", done, len(keys))
         return np.stack([np.frombuffer(known[key], np.float32) for key in keys]) if keys else np.empty((0, self.dimension), np.float32)
+
+    def word_vectors(self, texts: Sequence[Sequence[str]], *, role: EmbedRole) -> Sequence[Vectors]:
+        """Return the model's vectors of words, which are not kept: they are asked for where an answer is in doubt only."""
+        if not isinstance(self._embedder, SupportsWords):
+            raise ModelError(f"{self.id} gives no vectors of words.")
+        return self._embedder.word_vectors(texts, role=role)
 
     def close(self) -> None:
         """Release the file."""

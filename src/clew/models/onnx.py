@@ -64,6 +64,12 @@ class OnnxEmbedder:
         tokens = [model.tokenizer.encode(prefix + text, max_tokens=self.max_tokens) for text in texts]
         return unit(np.stack(side_by_side(model.run, tokens, self._workers, size=len)))
 
+    def word_vectors(self, texts: Sequence[Sequence[str]], *, role: EmbedRole) -> list[Vectors]:
+        """Return a unit vector for each word of each text, the mean of its pieces; a text is cut after the last word that fits."""
+        model = self._model()
+        prefix = self._card.query_prefix if role is EmbedRole.QUERY else self._card.passage_prefix
+        return side_by_side(lambda words: model.words(words, prefix, self.max_tokens), texts, self._workers, size=len)
+
     def count(self, text: str) -> int:
         """Return how many tokens a text has in this model's vocabulary."""
         return self._model().tokenizer.count(text)
@@ -79,11 +85,30 @@ class _Loaded:
 
     def run(self, tokens: list[int]) -> Vectors:
         """Return the vector of one text, not yet scaled."""
+        states = self._states(tokens)
+        pooled = states[0] if self._pooling is Pooling.CLS else states.mean(axis=0)
+        return np.asarray(pooled, dtype=np.float32)
+
+    def words(self, words: Sequence[str], prefix: str, most: int) -> Vectors:
+        """Return the unit vectors of the words that fit."""
+        tokens, starts = self.tokenizer.encode(prefix, max_tokens=most)[:-1], []
+        for word in words:
+            pieces = self.tokenizer.encode(word, max_tokens=most)[1:-1] or [self.tokenizer.unknown]  # a word of signs that BERT drops
+            if len(tokens) + len(pieces) >= most:
+                break
+            starts.append(len(tokens))
+            tokens += pieces
+        if not starts:
+            return np.zeros((0, self._dimension), dtype=np.float32)
+        states = self._states([*tokens, self.tokenizer.last])[: len(tokens)]
+        return unit(np.add.reduceat(np.asarray(states, dtype=np.float32), starts, axis=0))
+
+    def _states(self, tokens: list[int]) -> npt.NDArray[Any]:
+        """Return what the model makes of each token."""
         states = self._session.run(tokens, types=[0] * len(tokens))
         if states.ndim != 3 or states.shape[2] != self._dimension:
             raise ModelError(f"{self._name} gave an output of shape {states.shape}; its card promises {self._dimension} dimensions.")
-        pooled = states[0, 0] if self._pooling is Pooling.CLS else states[0].mean(axis=0)
-        return np.asarray(pooled, dtype=np.float32)
+        return np.asarray(states[0])
 
 
 class Session:

@@ -29,6 +29,7 @@ from clew.recall.events import Events
 from clew.recall.expand import Expand
 from clew.recall.fuse import Fuse
 from clew.recall.gate import Gate
+from clew.recall.kindred import WordVectors, wordless
 from clew.recall.lift import Lift
 from clew.recall.narrow import Narrow
 from clew.recall.news import News
@@ -88,6 +89,7 @@ def recipe(
     read: Read,
     reader: str,
     quick: Callable[[], bool] = slow,
+    words: WordVectors = wordless,
 ) -> Recipe:
     """Return the recipe of this name, bound to its settings and ports."""
     options = settings.recall
@@ -126,7 +128,7 @@ def recipe(
     beside: tuple[Stage, ...] = (
         () if name in PLAIN else (lift, *addressed, *parts, *_spread(settings, store), *_meta(settings, store), *period)
     )
-    judged = _relevant(settings, store, limit)
+    judged = _relevant(settings, store, limit, words if options.read_closely and name != "fast" else wordless)
     after: tuple[Stage, ...] = (
         ()
         if name in PLAIN
@@ -184,11 +186,11 @@ def _meta(settings: Settings, store: Store) -> tuple[Meta, ...]:
     return (Meta(weight=settings.score.meta_weight, store=store),)
 
 
-def _relevant(settings: Settings, store: Store, candidates: int) -> tuple[Relevant, ...]:
+def _relevant(settings: Settings, store: Store, candidates: int, words: WordVectors) -> tuple[Relevant, ...]:
     from clew.recall.relevant import OFF, Relevant  # noqa: PLC0415
 
     mode = settings.recall.relevance_gate
-    return () if mode == OFF else (Relevant(mode=mode, candidates=candidates, store=store),)
+    return () if mode == OFF else (Relevant(mode=mode, candidates=candidates, store=store, words=words),)
 
 
 def _tracerank(settings: Settings, store: Store) -> tuple[TraceRank, ...]:

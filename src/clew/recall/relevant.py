@@ -1,26 +1,29 @@
 """Does the best that was found answer the question at all? A calibrated guess from words and meaning together (mission X7).
 
-Six signs: how near the best memory is and how far it stands out, how many of the question's telling words one of the best hits
-holds, which names and which other words the whole space has never heard, and whether words and meaning find the same. What a
-space cannot be expected to know, having said little, is held against it less, and a small space is doubted less altogether.
-`calibration.toml` weighs the signs for each embedding model whose cosines were measured; for any other model the words alone
-are weighed, and doubted less readily. `benchmarks/calibrate_relevance.py` wrote the weights.
+Six signs cost little: how near the best memory is and how far it stands out, how many of the question's telling words one of the
+best hits holds, which names and which other words the whole space has never heard, and whether words and meaning find the same.
+Where they leave a doubt, the best hits are read closely: what of the question do they take up, by the sense of their words
+(`kindred`)? What a space cannot be expected to know, having said little, is held against it less, and a small space is doubted
+less altogether. `calibration.toml` weighs the signs for each embedding model whose cosines were measured; for any other model the
+words alone are weighed, and doubted less readily. `benchmarks/calibrate_relevance.py` wrote the weights.
 """
 
 from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from clew.gist import headed
 from clew.ports import Store
 from clew.recall.fetch import covered, fetched
+from clew.recall.kindred import READ, Told, WordVectors, taken_up, wordless
 from clew.recall.state import DENSE, SPARSE, LazyHits, Recall, Rejection, Relevance
-from clew.recall.telling import Word, heard, rarity, telling
+from clew.recall.telling import NAME, Word, heard, rarity, telling
 from clew.types import Filter, Kind, Ranking
 from clew.words import terms
 
@@ -33,6 +36,8 @@ SERVED = frozenset((Kind.MEMORY, Kind.CHUNK))  # what is seen where nobody asks 
 UNEXPECTED = 0.3  # of a word that the space cannot be expected to know, as if a hit held that much of it; chosen of 0.3 to 0.85
 MUCH = 1.5  # weight of held words that is half of all that can be held, however long the question: 0.75 to 1.5 did alike
 FEW = 8  # memories that may all be expired or archived; of more that hold a word some pass where nothing is filtered
+# Probabilities beyond which no hit is read closely: 0.9 to 1 and 0 to 0.02 did alike when left-out sets were judged.
+SURE, HOPELESS = 0.95, 0.01
 LITTLE = 500  # words at which a space is doubted half as readily as a large one; chosen of 200 to 2,000
 
 
@@ -53,6 +58,25 @@ class Evidence(NamedTuple):
     """One over the rank that the nearest memory has by words; 0 where they do not find it."""
     said: float = math.inf
     """About how many words the space says."""
+    grasped: float = math.nan
+    """As `covered`, where hits were read closely: what one of them takes up, by the sense of its words."""
+    met: float = math.nan
+    """The same of all of them together."""
+    nameless: float = math.nan
+    """How telling the most telling name is that none of them holds."""
+
+
+class Look(NamedTuple):
+    """What the signs are read from."""
+
+    asked: Mapping[str, Word]
+    weights: Mapping[str, float]
+    """Of the question's terms, by how rare they are in the space."""
+    unknown: Sequence[str]
+    """The terms that no memory holds."""
+    told: Sequence[Told]
+    """What the best hits say, best first."""
+    said: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +89,8 @@ class Calibration:
     calibrated: bool
     enough: Mapping[str, float] = field(default_factory=dict)
     """From where on more of a sign tells no more."""
+    closer: Calibration | None = None
+    """What weighs the signs of hits that were read closely."""
 
 
 def probability(evidence: Evidence, calibration: Calibration) -> float:
@@ -89,6 +115,17 @@ def doubt(evidence: Evidence) -> float:
     return 1.0 if evidence.said == math.inf else evidence.said / (evidence.said + LITTLE)
 
 
+def in_doubt(evidence: Evidence, calibration: Calibration) -> bool:
+    """Tell whether the signs that cost little leave a doubt that is worth reading the best hits closely.
+
+    >>> plain = Calibration(weights={"covered": 9.0}, bias=-4.5, threshold=0.1, calibrated=True)
+    >>> in_doubt(Evidence(0.8, 0.1, 1.0, 0.0, 0.0, 1.0), plain), in_doubt(Evidence(0.6, 0.0, 0.5, 0.0, 0.0, 1.0), plain)
+    (False, True)
+    """
+    share = doubt(evidence)
+    return HOPELESS * share <= probability(evidence, calibration) < SURE * share
+
+
 def coverage(held: float, whole: float) -> float:
     """Return the share that is held of the whole weight, or how much is held by itself, as it is more.
 
@@ -109,15 +146,40 @@ def agreement(dense: Ranking, sparse: Ranking) -> float:
     return next((1.0 / rank for rank, match in enumerate(sparse, start=1) if match.id == nearest), 0.0)
 
 
+def closely(look: Look, taken: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the signs of what the hits that were read closely take up; a name is taken up by a hit that holds it.
+
+    >>> from clew.recall.telling import RARE
+    >>> look = Look({"gina": NAME, "heat": RARE}, {"gina": 2.0, "heat": 2.0}, ["gina"], [Told("The boiler is warm", ())], 1e6)
+    >>> closely(look, [{"gina": 0.9, "heat": 0.75}])
+    {'grasped': 0.5, 'met': 0.5, 'nameless': 1.0}
+    """
+    whole, names = sum(look.weights.values()), {term for term, word in look.asked.items() if word.name}
+    parts = [
+        {term: float(term in each.held) if term in names else said.get(term, 0.0) for term in look.asked}
+        for each, said in zip(look.told, taken, strict=False)
+    ]
+    best = {term: max((each[term] for each in parts), default=0.0) for term in look.asked}
+    grasped, met = (max((_weighed(look, each) for each in some), default=0.0) for some in (parts, [best]))
+    nameless = max((look.weights[term] * (1.0 - best[term]) for term in names), default=0.0) / NAME.weight
+    return {"grasped": coverage(grasped, whole), "met": coverage(met, whole), "nameless": nameless}
+
+
+def _weighed(look: Look, shares: Mapping[str, float]) -> float:
+    return sum(look.weights[term] * share for term, share in shares.items())
+
+
 @lru_cache(maxsize=1)
 def calibrations() -> Mapping[str, Calibration]:
     """Return what is known of each embedding model, by its id, and what holds for all others."""
     text = files("clew.recall").joinpath("calibration.toml").read_text(encoding="utf-8")
     known = ("weights", "bias", "threshold", "enough")
-    return {
-        name: Calibration(**{key: each[key] for key in known if key in each}, calibrated=name != WORDS_ALONE)
-        for name, each in tomllib.loads(text).items()
-    }
+
+    def read(name: str, each: Mapping[str, Any]) -> Calibration:
+        closer = read(name, each["closer"]) if "closer" in each else None
+        return Calibration(**{key: each[key] for key in known if key in each}, calibrated=name != WORDS_ALONE, closer=closer)
+
+    return {name: read(name, each) for name, each in tomllib.loads(text).items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +189,7 @@ class Relevant:
     mode: str
     candidates: int
     store: Store = field(repr=False, compare=False)
+    words: WordVectors = field(default=wordless, repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the relevance; drop the hits where it is too low and the mode is `on`."""
@@ -136,49 +199,68 @@ class Relevant:
             return recall
         wanted = max(BEST, recall.question.k)  # all that are likely to be returned, in one question to the store
         recall = fetched(recall, LazyHits.of(recall.hits).ids(wanted), store=self.store)
-        calibration, evidence = self._calibration(recall), self.evidence(recall, asked)
-        chance = probability(evidence, calibration)
-        relevance = Relevance(chance, calibration.threshold * doubt(evidence), calibration.calibrated)
+        relevance = self._relevance(recall, self._look(recall, asked))
         if not relevance.doubtful:
             return replace(recall, relevance=relevance)
         notes = (*recall.notes, _note(relevance, self.mode))
         if self.mode != ON:
             return replace(recall, relevance=relevance, notes=notes)
-        dropped = tuple(Rejection(id=hit.id, stage=STAGE, reason=REASON, value=chance, limit=relevance.threshold) for hit in recall.hits)
+        dropped = tuple(
+            Rejection(id=hit.id, stage=STAGE, reason=REASON, value=relevance.probability, limit=relevance.threshold) for hit in recall.hits
+        )
         return replace(recall, relevance=relevance, notes=notes, hits=(), rejected=recall.rejected + dropped)
 
-    def evidence(self, recall: Recall, asked: Mapping[str, Word]) -> Evidence:
-        """Return the signs, from the channels, the best hits' texts, and a look into the index for how rare the words are."""
-        dense, sparse = recall.channels.get(DENSE, ()), recall.channels.get(SPARSE, ())
-        held, length = self._held(recall, asked)
-        nodes = covered(recall, store=self.store).nodes
-        said = length * (nodes if DENSE not in recall.channels or len(dense) >= self.candidates else min(nodes, len(dense)))
+    def _relevance(self, recall: Recall, look: Look) -> Relevance:
+        """Weigh the signs that cost little; where they leave a doubt, read the best hits closely and weigh again."""
+        calibration, evidence = self._calibration(recall), self._evidence(recall, look)
+        doubted = calibration.closer is not None and in_doubt(evidence, calibration)
+        closer = self._closer(recall, look, evidence) if doubted else None
+        if calibration.closer is not None and closer is not None:
+            calibration, evidence = calibration.closer, closer
+        return Relevance(probability(evidence, calibration), calibration.threshold * doubt(evidence), calibration.calibrated)
+
+    def closer(self, recall: Recall, asked: Mapping[str, Word]) -> Evidence | None:
+        """Return all signs, those too that take reading the best hits word by word; None where the model cannot."""
+        look = self._look(recall, asked)
+        return self._closer(recall, look, self._evidence(recall, look))
+
+    def _look(self, recall: Recall, asked: Mapping[str, Word]) -> Look:
+        """Look at the best hits' texts, and into the index for how rare the words are."""
+        best = LazyHits.of(recall.hits).ids(BEST)
+        read = fetched(recall, best, store=self.store).nodes
+        nodes = [read[id] for id in best if id in read]
+        texts = [terms(node.text) for node in nodes]
+        around = [terms(f"{node.title}\n{node.context}") for node in nodes]
+        held = [frozenset((*text, *more)).intersection(asked) for text, more in zip(texts, around, strict=True)]
+        told = [Told(headed(node.title, node.text), mine) for node, mine in zip(nodes, held, strict=True)]
+        there, dense = covered(recall, store=self.store).nodes, recall.channels.get(DENSE, ())
+        length = sum(map(len, texts)) / max(1, len(texts))
+        said = length * (there if DENSE not in recall.channels or len(dense) >= self.candidates else min(there, len(dense)))
         counts = self._counts(recall, asked, seen=frozenset().union(*held))
-        weights = {term: word.weight * rarity(counts[term], nodes) for term, word in asked.items()}
-        unknown = {term: heard(said, asked[term]) for term, count in counts.items() if not count}
-        missing = {term: weights[term] * told for term, told in unknown.items()}
+        weights = {term: word.weight * rarity(counts[term], there) for term, word in asked.items()}
+        return Look(asked, weights, [term for term, count in counts.items() if not count], told, said)
+
+    def _evidence(self, recall: Recall, look: Look) -> Evidence:
+        """Return the signs that cost little."""
+        dense, sparse = recall.channels.get(DENSE, ()), recall.channels.get(SPARSE, ())
+        asked, weights, unknown = look.asked, look.weights, look.unknown
+        missing = {term: weights[term] * heard(look.said, asked[term]) for term in unknown}
         excused = UNEXPECTED * sum(weights[term] - missing[term] for term in unknown)
-        most = max((sum(weights[term] for term in asked if term in each) for each in held), default=0.0)
-        whole, names = sum(weights.values()), sum(missing[term] for term in unknown if asked[term].name)
+        most = max((sum(weights[term] for term in asked if term in each.held) for each in look.told), default=0.0)
+        whole = sum(weights.values())
         return Evidence(
             cosine=dense[0].score if dense else 0.0,
             lead=dense[0].score - dense[:CROWD][-1].score if dense else 0.0,
             covered=coverage(most + excused, whole),
-            strange=names / whole,
+            strange=sum(missing[term] for term in unknown if asked[term].name) / whole,
             unheard=sum(missing[term] for term in unknown if not asked[term].name) / whole,
             agreed=agreement(dense, sparse),
-            said=said,
+            said=look.said,
         )
 
-    def _held(self, recall: Recall, asked: Collection[str]) -> tuple[list[frozenset[str]], float]:
-        """Return which of the terms each of the best hits holds, and the mean length of their texts."""
-        best = LazyHits.of(recall.hits).ids(BEST)
-        read = fetched(recall, best, store=self.store).nodes
-        nodes = [read[id] for id in sorted(best) if id in read]
-        texts = [terms(node.text) for node in nodes]
-        around = [terms(f"{node.title}\n{node.context}") for node in nodes]
-        held = [frozenset((*text, *more)).intersection(asked) for text, more in zip(texts, around, strict=True)]
-        return held, sum(map(len, texts)) / max(1, len(texts))
+    def _closer(self, recall: Recall, look: Look, evidence: Evidence) -> Evidence | None:
+        taken = taken_up(recall.question.text, look.weights, look.told[:READ], vectors=self.words)
+        return None if taken is None else evidence._replace(**closely(look, taken))
 
     def _counts(self, recall: Recall, asked: Collection[str], *, seen: Collection[str]) -> dict[str, int]:
         """Return how many nodes hold each term; none where what passes the filter does not."""
