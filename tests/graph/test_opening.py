@@ -74,7 +74,7 @@ def test_other_texts_do_not_say_what_they_are_about(text: str) -> None:
     ],
 )
 def test_a_line_of_its_own_above_the_rest_is_a_heading(text: str, name: str) -> None:
-    assert opening(text) == Opening(name)
+    assert opening(text) == Opening(name, heading=True)
 
 
 def test_what_the_text_calls_it_besides_counts_too() -> None:

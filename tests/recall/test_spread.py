@@ -114,7 +114,7 @@ def test_without_titles_a_text_leads_to_those_that_begin_with_what_it_names() ->
 
 
 def test_who_is_about_it_by_a_title_goes_before_those_that_begin_with_it(store: MemoryStore) -> None:
-    said = node("said", "Lukas Ferrand was seen in Brest.")
+    said = node("said", "Lukas Ferrand was ill.")
     store.insert([said])
     store.mention([mention for told in mentions([said], settings=EntitySettings()) for mention in told])
     found = by_id(spread(store)(asked("when was the drama made", film=0.9)))
@@ -132,8 +132,7 @@ def test_two_texts_that_begin_with_one_name_still_share_it() -> None:
 def test_what_the_question_names_itself_is_no_way_to_those_that_begin_with_it() -> None:
     store = stored(node("a", "They met Ines Sauer at noon."), node("b", "Ines Sauer was late."), node("c", "Ines Sauer was ill."))
     found = by_id(spread(store)(asked("when did they meet ines sauer", a=0.9)))
-    assert not any(hit.path for hit in found.values())
-    assert found["b"].channels[NAMED].normalised == pytest.approx(2**-0.5)
+    assert found.keys() == {"a"}
 
 
 def test_a_stored_edge_is_walked_both_ways_and_counts_by_weight_and_confidence() -> None:

@@ -62,18 +62,16 @@ def subject_of(node: Node) -> str:
 
 
 def _noted(node: Node, found: Sequence[Entity], settings: EntitySettings) -> tuple[Mention, ...]:
-    """Return the subject of a node under all its keys, then the surest of what else it names."""
-    opened = {mention.key: mention for mention in _opened(node)} if settings.openings and node.kind is Kind.MEMORY else {}
-    if not found and not node.title and not opened:  # as most: nothing is named
+    """Return the subject of a node, or what its text begins with, under all its keys, then the surest of what else it names."""
+    opens = settings.openings and node.kind is Kind.MEMORY and not node.title  # a title says it better
+    about = {mention.key: mention for mention in (_opened(node) if opens else _about(node))}
+    if not found and not about and not node.title:  # as most: nothing is named
         return ()
-    about = {mention.key: mention for mention in _about(node)}
     named = {entity.key: entity for entity in (*_in_title(node, settings), *found)}  # what the text has too is found there
     others = sorted(
-        (entity for entity in named.values() if entity.key not in about and entity.key not in opened),
-        key=lambda found: (-found.confidence, found.start, found.key),
+        (entity for entity in named.values() if entity.key not in about), key=lambda found: (-found.confidence, found.start, found.key)
     )
-    begun = [mention for key, mention in opened.items() if key not in about]
-    return (*about.values(), *begun, *(_mention(node, entity, opens=_begins(node, entity, settings)) for entity in others[: settings.most]))
+    return (*about.values(), *(_mention(node, entity, opens=opens and _begins(node, entity)) for entity in others[: settings.most]))
 
 
 def _about(node: Node) -> Iterator[Mention]:
@@ -88,22 +86,20 @@ def _about(node: Node) -> Iterator[Mention]:
 
 
 def _opened(node: Node) -> Iterator[Mention]:
-    """Yield what a text tells of by its heading or its first words, under all its keys, each where the text begins."""
+    """Yield what a text is about by its heading, or tells of by its first words, under all its keys, each where the text begins."""
     from clew.graph.entities.opening import opening  # noqa: PLC0415
     from clew.graph.entities.titles import titled  # noqa: PLC0415
 
     found = opening(node.text)
     for name in filter(None, (found.name, *found.others)):
         if (subject := titled(name, node.text)) is not None:
-            told = _mention(node, subject, opens=True)._replace(start=0, end=len(found.name))
+            told = _mention(node, subject, opens=not found.heading)._replace(subject=found.heading, start=0, end=len(found.name))
             yield from (told._replace(key=key) for key in (subject.key, *subject.aliases))
 
 
-def _begins(node: Node, entity: Entity, settings: EntitySettings) -> bool:
-    """Tell whether a memory's text begins with a name; before a colon it is who speaks, and in the genitive whose something is."""
-    if not settings.openings or node.kind is not Kind.MEMORY or entity.end == 0 or node.text.startswith(NOT_TOLD_OF, entity.end):
-        return False
-    return node.text[: entity.start].strip(MARKS).casefold() in ARTICLES
+def _begins(node: Node, entity: Entity) -> bool:
+    """Tell whether a text begins with a name; before a colon it is who speaks, and in the genitive whose something is."""
+    return not node.text.startswith(NOT_TOLD_OF, entity.end) and node.text[: entity.start].strip(MARKS).casefold() in ARTICLES
 
 
 def _in_title(node: Node, settings: EntitySettings) -> Sequence[Entity]:

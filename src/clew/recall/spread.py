@@ -161,8 +161,7 @@ class Spread:
         if not runs or not self.named_weight:
             return {}
         known = self.store.named([run.key for run in runs], recall.question.where, limit=self.most + 1, parts=False)
-        told = {key: each.subjects or each.openers for key, each in known.items()}
-        about = {key: ids for key, ids in told.items() if 0 < len(ids) <= self.most}
+        about = {key: each.subjects for key, each in known.items() if 0 < len(each.subjects) <= self.most}
         found: dict[NodeId, Place] = {}
         for rank, key in enumerate(spotted(runs, about), start=1):
             value = len(about[key]) ** -0.5

@@ -45,6 +45,8 @@ class Opening(NamedTuple):
 
     name: str = ""
     others: tuple[str, ...] = ()
+    heading: bool = False
+    """Whether it stands above the text, as a title does."""
 
 
 NOTHING = Opening()
@@ -63,7 +65,7 @@ def opening(text: str) -> Opening:
     if text.lstrip(_MARKS)[:1].islower():  # as no heading and no name begins
         return NOTHING
     heading = _heading(text)
-    return Opening(heading) if heading else _described(text)
+    return Opening(heading, heading=True) if heading else _described(text)
 
 
 def _heading(text: str) -> str:
