@@ -94,7 +94,7 @@ class DuplicateSettings(Section):
     near: bool = setting(True, "Reinforce a memory that says nearly the same instead of adding a second.")
     near_threshold: float = setting(0.92, "The cosine from which two memories say nearly the same.", within=UNIT)
     near_neighbours: int = setting(50, "How many nearest live memories are compared.", within=(1, 1000))
-    near_guard: bool = setting(True, "Keep both when numbers, negations or names differ, however alike the texts are.")
+    near_guard: bool = setting(True, "Keep both when numbers, negations, names, word order or a telling word differ, however alike the texts are.")
     near_threshold_by_category: Mapping[str, float] = setting({}, "The near_threshold of single categories.", within=UNIT)
 
 
