@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.types import Node
 
+KINDS = ("memory", "version", "document", "section", "chunk")  # in the order in which they are told
 SHOWN_CHARACTERS = 64  # of a text, beside its id on a line
 
 
@@ -74,11 +76,22 @@ def forget_command(session: Session, ids: tuple[str, ...], *, force: bool, yes: 
             click.echo("Nothing was forgotten.")
             return 1
         with clew.store.transaction():  # all of them or none
+            gone = _with_parts(clew, nodes)
             for node in nodes:
                 clew.forget(node.id, force=force)
     forgotten = [node.id for node in nodes]
-    session.answer({"forgotten": forgotten}, lambda: click.echo(f"Forgot {counted(len(forgotten), 'memory')}."))
+    session.answer({"forgotten": forgotten, "removed": gone}, lambda: click.echo(f"Forgot {_told(gone)}."))
     return 0
+
+
+def _with_parts(clew: Clew, nodes: list[Node]) -> dict[str, int]:
+    """Return how many of each kind go: memories with their versions, documents with their sections and chunks."""
+    family = clew.store.get(clew.store.family([node.id for node in nodes])).values()
+    return dict(Counter("version" if node.kind == "memory" and node.root else str(node.kind) for node in family))
+
+
+def _told(gone: dict[str, int]) -> str:
+    return sentence_list([counted(gone[kind], kind) for kind in KINDS if kind in gone])
 
 
 def _forgettable(clew: Clew, id: str, *, force: bool) -> Node:
