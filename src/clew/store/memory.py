@@ -224,6 +224,11 @@ class MemoryStore:
             nodes = [row.node for row in state.rows.values()]
             return {node.id: tuple(sorted((_own(other) for other in nodes if _near(node, other, reach)), key=_place)) for node in asked}
 
+    def beginning(self, prefix: str, *, limit: int) -> tuple[NodeId, ...]:
+        """Return ids that begin with this, in their order."""
+        with self._reading() as state:
+            return tuple(sorted(id for id in state.rows if id.startswith(prefix))[:limit])
+
     def find_hash(self, space: str, content_hash: str) -> tuple[NodeId, ...]:
         """Return the live memories of the space with this content hash, oldest first."""
         with self._reading() as state:

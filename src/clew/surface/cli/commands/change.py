@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clew.errors import NotFoundError, ProtectedError
+from clew.surface.cli.ids import whole_id
 from clew.surface.cli.options import pairs
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import counted, one_line
@@ -53,6 +54,7 @@ def update_command(session: Session, id: str, *, tags: tuple[str, ...], no_tags:
     if not given:
         raise click.UsageError("Nothing to change: name at least one of --title, --category, --importance, --tag and so on.")
     with session.clew() as clew:
+        id = whole_id(clew, id)
         node = clew.update(id, **given)
     session.answer(payload.memory(node), lambda: click.echo(f"{node.id} has its new {sentence_list(sorted(given))}."))
 
@@ -95,6 +97,7 @@ def _told(gone: dict[str, int]) -> str:
 
 
 def _forgettable(clew: Clew, id: str, *, force: bool) -> Node:
+    id = whole_id(clew, id)
     node = clew.get(id)
     if node is not None and node.kind == "memory" and node.root:  # a version goes with the memory it is of
         node = clew.get(node.root)
@@ -122,6 +125,7 @@ def _agreed(nodes: list[Node]) -> bool:
 def protect_command(session: Session, id: str, *, off: bool) -> None:
     """Keep the memory ID from being forgotten."""
     with session.clew() as clew:
+        id = whole_id(clew, id)
         node = clew.protect(id, not off)
     said = "is protected" if node.protected else "is no longer protected"
     session.answer({"id": node.id, "protected": node.protected}, lambda: click.echo(f"{node.id} {said}."))
