@@ -225,6 +225,16 @@ def test_stats_verify_and_backup(filled: Cli, tmp_path: Path) -> None:
     assert filled.json("stats", "--store", str(target))["nodes"] == 3
 
 
+def test_stats_tells_memories_from_their_versions_and_from_those_that_ended(filled: Cli) -> None:
+    filled("supersede", filled.json("list", "--limit", "1")["memories"][0]["id"], "The crane at berth nine was painted green in May")
+    stats = filled.json("stats")
+    assert (stats["nodes"], stats["memories"], stats["versions"], stats["ending"]) == (5, 4, 1, 1)
+    assert stats["memories"] - stats["ending"] == len(filled.json("list")["memories"]) == 3
+    page = filled("stats").stdout
+    assert "4  (1 that ended or will end)" in page
+    assert "1  (what was believed of them earlier)" in page
+
+
 def test_export_and_load_carry_everything(filled: Cli, tmp_path: Path) -> None:
     file, other, third = tmp_path / "all.jsonl", str(tmp_path / "other.clew"), str(tmp_path / "third.clew")
     assert filled.json("export", str(file))["lines"] == len(file.read_text().splitlines())
