@@ -29,17 +29,18 @@ def _show(stats: dict[str, Any]) -> None:
     def shares(name: str) -> str:
         return ", ".join(f"{key} {count:,}" for key, count in sorted(stats.get(name, {}).items(), key=lambda item: (-item[1], item[0])))
 
-    ending = f"  ({stats['ending']:,} that ended or will end)" if stats["ending"] else ""
-    states = (f"{stats[name]:,} {name}" for name in ("live", "expired", "archived", "protected") if stats[name])
+    ending = f"{stats['ending']:,} that ended or will end" if stats["ending"] else ""
+    states = ", ".join(f"{stats[name]:,} {name}" for name in ("live", "expired", "archived", "protected") if stats[name])
+    alone = stats["nodes"] == stats["memories"]  # no versions, no documents: one line tells all
     show(
         facts(
             [
                 ("store", stats["store"]),
                 ("size", size(stats.get("bytes", 0))),
-                ("memories", f"{stats['memories']:,}{ending}" if stats["nodes"] else "none yet"),
+                ("memories", f"{stats['memories']:,}{_aside(states if alone else '', ending)}" if stats["nodes"] else "none yet"),
                 ("versions", f"{stats['versions']:,}  (what was believed of them earlier)" if stats["versions"] else ""),
                 ("documents", _documents(stats["by_kind"])),
-                ("in all", f"{stats['nodes']:,}  ({', '.join(states)})" if stats["nodes"] else ""),
+                ("in all", "" if alone else f"{stats['nodes']:,}{_aside(states)}"),
                 ("categories", shares("by_category")),
                 ("spaces", shares("by_space")),
                 ("events", shares("by_event")),
@@ -51,6 +52,11 @@ def _show(stats: dict[str, Any]) -> None:
             ]
         )
     )
+
+
+def _aside(*parts: str) -> str:
+    said = ", ".join(filter(None, parts))
+    return f"  ({said})" if said else ""
 
 
 def _documents(kinds: dict[str, int]) -> str:
