@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from clew.ports import Coverage, Store
 from clew.recall.fetch import covered
-from clew.recall.literal import by_signs
+from clew.recall.literal import by_signs, is_wordless
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Recall, Rejection
 from clew.types import QUESTIONS, Filter, Match, NodeId, Ranking, Role, Vectors, ranked
 
@@ -55,7 +55,7 @@ class Candidates:
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the channels, and for each the score that a memory outside it has at most."""
-        if not recall.terms:
+        if is_wordless(recall.question.text):
             held, note = by_signs(recall, store=self.store, limit=self.limit)
             return self._with(replace(recall, notes=(*recall.notes, note)), {SPARSE: held})
         if DENSE not in self.channels:

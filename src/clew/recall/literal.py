@@ -6,9 +6,19 @@ from clew.ports import Sort, Store
 from clew.recall.state import Recall
 from clew.times import iso
 from clew.types import Filter, Kind, Match, Ranking, ranked
+from clew.words import words
 
 LOOKED_AT = 1000  # latest memories that are read for a sign: no index knows it, and whoever asks for one is rarely in a hurry
 _CONDITIONS = ("kinds", "categories", "tags", "metadata", "since", "until", "as_of", "known_at")
+
+
+def is_wordless(text: str) -> bool:
+    """Tell whether a text has neither a letter nor a digit.
+
+    >>> is_wordless("🚀 ???"), is_wordless("a 🚀")
+    (True, False)
+    """
+    return not words(text)
 
 
 def by_signs(recall: Recall, *, store: Store, limit: int) -> tuple[Ranking, str]:
