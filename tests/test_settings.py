@@ -158,6 +158,7 @@ def test_an_unknown_key_is_refused_with_the_nearest_known_one(home: dict[str, st
     with pytest.raises(SettingError) as caught:
         load(environ=home, overrides={key: 1})
     assert f"the nearest is {nearest} " in str(caught.value)
+    assert "(got 1)" in str(caught.value)
     assert caught.value.facts["source"] == "argument"
 
 

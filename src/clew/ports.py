@@ -163,6 +163,9 @@ class Store(Protocol):
     def evidence(self, ids: Sequence[NodeId]) -> dict[NodeId, Evidence]:
         """Return what has happened around the nodes that exist, by id."""
 
+    def beginning(self, prefix: str, *, limit: int) -> tuple[NodeId, ...]:
+        """Return ids that begin with this, in their order, whatever space they are of: for the owner who types one."""
+
     def find_hash(self, space: str, content_hash: str) -> tuple[NodeId, ...]:
         """Return the live memories of the space with this content hash, oldest first."""
 

@@ -276,4 +276,6 @@ class Outcome:
     value: float | str | None = None
     limit: float | str | None = None
     canonical_id: NodeId | None = None
+    canonical_text: str | None = None
+    """What the memory says that a near duplicate was counted for: whoever reads it sees a wrong match."""
     notes: tuple[str, ...] = ()

@@ -164,6 +164,15 @@ def _unspaced(word: str) -> Iterator[str]:
         yield word[position:]
 
 
+def apart(text: str) -> tuple[str, str]:
+    """Return what a text says in scripts with spaces, and its runs of scripts without (and of Korean), each joined by spaces.
+
+    >>> apart("Redisのキャッシュ is cold")
+    ('Redis  is cold', 'のキャッシュ')
+    """
+    return (text, "") if text.isascii() else (_UNSPACED.sub(" ", text), " ".join(_UNSPACED.findall(text)))
+
+
 def _stem(word: str) -> str:
     return str(_english().stemWord(word)) if len(word) >= _MIN_STEMMED and word.isalpha() else word
 

@@ -112,6 +112,15 @@ def test_each_memory_of_a_batch_is_checked(memory: clew.Clew, ids: dict[str, str
     assert len(memory.recent(where={"space": "team"})) == 3
 
 
+def test_what_a_near_duplicate_was_counted_for_is_told_to_those_who_may_read_it(memory: clew.Clew, ids: dict[str, str]) -> None:
+    again = TEAM.replace("on port", "on the port")
+    assert Guarded(memory, granted("team")).remember(again, space="team").canonical_text == TEAM
+    blind = Guarded(memory, granted("team", rights=frozenset({Right.WRITE})))
+    outcome = blind.remember(again + "!", space="team")
+    assert (outcome.canonical_id, outcome.canonical_text) == (ids["team"], None)
+    assert blind.remember_many([again + "!!"], space="team")[0].canonical_text is None
+
+
 def test_that_a_memory_was_forgotten_is_told_only_in_its_space(memory: clew.Clew, ids: dict[str, str]) -> None:
     memory.forget(ids["hr"])
     memory.forget(ids["team"])

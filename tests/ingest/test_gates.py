@@ -60,6 +60,20 @@ def test_each_rejection_names_rule_value_and_limit(text: str, expected: str, val
     assert outcome.limit == limit if limit is not None else outcome.limit
 
 
+@pytest.mark.parametrize("text", ["会議は月曜の朝十時", "数据库在周一备份", "회의는 월요일 열 시", "ประชุมวันจันทร์"])
+def test_a_sentence_in_a_script_of_few_signs_is_not_too_short(text: str) -> None:
+    assert len(text) < 20
+    assert judged(text) is None
+    assert rule("会議は月曜") == "too_short"
+
+
+def test_a_text_that_is_too_long_is_told_where_it_belongs() -> None:
+    for text in ("word " * 1000, "x" * 10_000_000):
+        outcome = judged(text)
+        assert outcome is not None
+        assert "clew import" in outcome.notes[0]
+
+
 def test_white_space_is_put_in_order_before_lengths_are_measured() -> None:
     assert cleaned("  a   fact \r\n\r\n\r\n worth  keeping ", limits=MemorySettings()) == "a fact\n\nworth keeping"
     assert rule("fact      !") == "too_short"
@@ -86,7 +100,7 @@ def test_any_text_is_judged_without_an_error_and_kept_ones_are_tidy(text: str) -
     clean = cleaned(text, limits=MemorySettings())
     if isinstance(clean, str):
         assert clean == tidy(clean)
-        assert 12 <= len(clean) <= 4000
+        assert 6 <= len(clean) <= 4000  # of signs that count as two
         clean.encode()
         unsubstantial(clean, settings=SubstanceSettings())
 

@@ -249,7 +249,7 @@ def test_a_store_on_disk_tells_as_little(grant: Grant, lives: list[tuple[Any, ..
 def test_what_another_space_lacks_is_not_noted_in_an_answer() -> None:
     with world(None) as (memory, _, _):
         memory.store.insert([node("hr000", "The vault opens at nine", space="hr")])
-        assert memory.recall("When does the vault open?", where={"space": OWN}).notes == ()
+        assert memory.recall("When does the vault open?", where={"space": OWN}).notes == ("The space team holds nothing to recall.",)
         assert any("no vectors yet" in note for note in memory.recall("When does the vault open?", where={"space": "hr"}).notes)
         memory.remember("Anna says the staging database listens on port 5433", space=OWN)
         assert not any("vector" in note for note in memory.recall("Where does the database listen?", where={"space": OWN}).notes)

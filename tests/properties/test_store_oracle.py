@@ -21,7 +21,22 @@ from clew.types import Edge, Filter, Kind, Node, Ranking, Role
 from clew.words import content_hash
 
 RELATIVE = 1e-6  # scores closer than this may change places: two ways to sum the same numbers
-COUNTED = ("nodes", "live", "expired", "archived", "by_kind", "by_category", "by_space", "events", "edges", "vectors", "unembedded")
+COUNTED = (
+    "nodes",
+    "live",
+    "expired",
+    "archived",
+    "memories",
+    "versions",
+    "ending",
+    "by_kind",
+    "by_category",
+    "by_space",
+    "events",
+    "edges",
+    "vectors",
+    "unembedded",
+)
 MODELS = (ModelInfo("first", 8), ModelInfo("second", 12))
 
 WORDS = st.sampled_from(["apple", "pear", "plum", "fig", "数据库", "naïve", "getUserName"])

@@ -178,8 +178,22 @@ def test_forget_asks_and_needs_yes_where_nobody_can_be_asked(filled: Cli) -> Non
     id = filled.json("list", "--limit", "1")["memories"][0]["id"]
     assert "add --yes" in filled("forget", id, code=2).stderr
     assert filled.json("forget", id, code=2)["error"]["code"] == "usage"
-    assert filled.json("forget", id, "--yes") == {"forgotten": [id]}
+    assert filled.json("forget", id, "--yes") == {"forgotten": [id], "removed": {"memory": 1}}
     assert [event["kind"] for event in filled.json("history", id)["events"]] == ["FORGET"]
+
+
+def test_forget_tells_all_that_went_with_what_was_named(filled: Cli, tmp_path: Path) -> None:
+    (tmp_path / "guide.md").write_text(
+        "".join(f"# Part {n}\n\n" + f"Tank {n} of the depot holds oil number {n}. " * 200 + "\n\n" for n in range(3))
+    )
+    filled("import", str(tmp_path / "guide.md"))
+    document = filled.json("recall", "which oil does tank 2 of the depot hold")["hits"][0]["node"]["root"]
+    before = filled.json("stats")["by_kind"]
+    told = filled("forget", document, "--yes").stdout
+    assert told == f"Forgot 1 document, {before['section']} sections and {before['chunk']} chunks.\n"
+    id = filled.json("list", "--limit", "1")["memories"][0]["id"]
+    filled("invalidate", id)
+    assert filled("forget", id, "--yes").stdout == "Forgot 1 memory and 1 version.\n"
 
 
 def test_forget_removes_nothing_when_one_of_several_cannot_be(filled: Cli) -> None:
@@ -211,6 +225,16 @@ def test_stats_verify_and_backup(filled: Cli, tmp_path: Path) -> None:
     assert filled.json("stats", "--store", str(target))["nodes"] == 3
 
 
+def test_stats_tells_memories_from_their_versions_and_from_those_that_ended(filled: Cli) -> None:
+    filled("supersede", filled.json("list", "--limit", "1")["memories"][0]["id"], "The crane at berth nine was painted green in May")
+    stats = filled.json("stats")
+    assert (stats["nodes"], stats["memories"], stats["versions"], stats["ending"]) == (5, 4, 1, 1)
+    assert stats["memories"] - stats["ending"] == len(filled.json("list")["memories"]) == 3
+    page = filled("stats").stdout
+    assert "4  (1 that ended or will end)" in page
+    assert "1  (what was believed of them earlier)" in page
+
+
 def test_export_and_load_carry_everything(filled: Cli, tmp_path: Path) -> None:
     file, other, third = tmp_path / "all.jsonl", str(tmp_path / "other.clew"), str(tmp_path / "third.clew")
     assert filled.json("export", str(file))["lines"] == len(file.read_text().splitlines())
@@ -220,6 +244,15 @@ def test_export_and_load_carry_everything(filled: Cli, tmp_path: Path) -> None:
     assert filled.json("load", str(file), "--store", other)["skipped"] == 3
     assert filled("export", "--store", other).stdout == file.read_text()
     assert filled.json("load", "-", "--store", third, stdin=file.read_bytes())["vectors"] == 3
+
+
+def test_loading_an_export_again_counts_nothing_as_brought_in(filled: Cli, tmp_path: Path) -> None:
+    file, other = str(tmp_path / "all.jsonl"), str(tmp_path / "other.clew")
+    filled("supersede", filled.json("list", "--limit", "1")["memories"][0]["id"], "The crane at berth nine was painted green in May")
+    filled("export", file)
+    first, again = (filled.json("load", file, "--store", other) for _ in range(2))
+    assert first["edges"] >= 1
+    assert (again["skipped"], again["nodes"], again["edges"]) == (first["nodes"], 0, 0)
 
 
 def test_load_brings_in_a_backup_too(filled: Cli, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_history_shows_the_chain_with_its_intervals(cli: Cli, old: str) -> None:
 def test_forgetting_takes_the_versions_along_and_leaves_the_successor(cli: Cli, old: str) -> None:
     new = cli.json("supersede", old, NEW, "--valid-from", "2026-01-01")["id"]
     version = cli.json("history", old)["versions"][0]["id"]
-    assert cli.json("forget", version, old, "--yes") == {"forgotten": [old]}
+    assert cli.json("forget", version, old, "--yes") == {"forgotten": [old], "removed": {"memory": 1, "version": 1}}
     assert cli.json("stats")["nodes"] == 1
     assert [version["id"] for version in cli.json("history", new)["versions"]] == [new]
     assert cli.json("history", old)["versions"] == []

@@ -7,6 +7,7 @@ memory of another space is as unknown as one that never was, and no refusal tell
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,14 +88,20 @@ class Guarded:
 
     def remember(self, text: str, **fields: Any) -> Outcome:
         """Offer one memory."""
-        return self.clew.remember(text, **{**fields, "space": self.space(fields.get("space"), Right.WRITE)})
+        space = self.space(fields.get("space"), Right.WRITE)
+        return self._outcome(self.clew.remember(text, **{**fields, "space": space}), space)
 
     def remember_many(self, memories: Iterable[str | Mapping[str, Any]], **fields: Any) -> list[Outcome]:
         """Offer many memories, each into a space that the caller may write."""
         if isinstance(memories, str | bytes | Mapping) or not isinstance(memories, Iterable):
             raise InputError("memories", memories, "must be several memories", "Pass a list; for one memory use remember().")
         placed = [self._placed(memory, fields.get("space")) for memory in memories]
-        return self.clew.remember_many(placed, **{name: value for name, value in fields.items() if name != "space"})
+        outcomes = self.clew.remember_many(placed, **{name: value for name, value in fields.items() if name != "space"})
+        return [self._outcome(outcome, memory["space"]) for outcome, memory in zip(outcomes, placed, strict=True)]
+
+    def _outcome(self, outcome: Outcome, space: str) -> Outcome:
+        """Return an outcome without what a memory says, where the caller may not read it."""
+        return outcome if outcome.canonical_text is None or may(self.grant, Right.READ, space) else replace(outcome, canonical_text=None)
 
     def _placed(self, memory: Any, space: object) -> Any:
         if isinstance(memory, str):
@@ -205,7 +212,7 @@ class Guarded:
         node = self.known(id, Right.WRITE)
         if fields.get("space") is not None and self.space(fields["space"], Right.WRITE) != node.space:
             raise InputError("space", fields["space"], f"is another space than {id}'s", "Leave it out.")
-        return self.clew.supersede(id, text, **fields)
+        return self._outcome(self.clew.supersede(id, text, **fields), node.space)
 
     def invalidate(self, id: NodeId, **options: Any) -> Node:
         """Say that a memory stopped being true."""

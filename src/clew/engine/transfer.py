@@ -173,15 +173,21 @@ class _Loader:
             vectors = [vector for vector in read["vector"] if vector.node in fresh and self._model]
             if vectors and self._model:
                 self._store.put(vectors, self._model)
-            self._store.link(read["edge"])
+            edges = self._new_edges(read["edge"])
+            self._store.link(edges)
         for kind, count in (
             ("nodes", len(fresh)),
             ("skipped", len(present)),
             ("events", len(events)),
-            ("edges", len(read["edge"])),
+            ("edges", len(edges)),
             ("vectors", len(vectors)),
         ):
             self._counts[kind] += count
+
+    def _new_edges(self, edges: list[Edge]) -> list[Edge]:
+        """Return the edges that the store does not have as they are."""
+        there = {*self._store.edges(list(dict.fromkeys(edge.source for edge in edges)))} if edges else set()
+        return [edge for edge in edges if edge not in there]
 
 
 @contextmanager

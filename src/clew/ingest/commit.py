@@ -232,6 +232,8 @@ def _reinforced(draft: Draft, outcome: Outcome, kind: EventKind, pending: Pendin
     pending.note(Event(node=str(outcome.canonical_id), kind=kind, at=now, detail={**told, **_whence(draft)}))
     pending.claim(draft, str(outcome.canonical_id))
     kept = pending.node(str(outcome.canonical_id))
+    if kept is not None and kind == EventKind.REINFORCE_NEAR:
+        outcome = replace(outcome, canonical_text=kept.text)
     ignored = [] if kept is None else _ignored(draft, kept)
     if ignored:
         outcome = replace(

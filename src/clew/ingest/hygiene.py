@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from clew.ingest.idle import is_chatter
 from clew.settings import MemorySettings
 from clew.types import Outcome, OutcomeKind
-from clew.words import tidy
+from clew.words import apart, tidy
 
 # White space may shrink when it is put in order; a text this many times too long is refused unread.
 UNREAD_FACTOR = 4
+LONG_TEXTS = "A longer text is a document: import it (clew import, import_path, import_data), which cuts it into passages."
+UNSPACED_WORTH = 2  # characters of English: Chinese and Japanese need about half as many signs for the same sentence
 # The control characters that are no white space, and halves of surrogate pairs, which no encoding can write.
 _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
 
@@ -23,7 +26,7 @@ def rejected(rule: str, value: float | str, limit: float | str) -> Outcome:
 def cleaned(text: str, *, limits: MemorySettings) -> str | Outcome:
     """Return the text with white space in order, or why it is rejected."""
     if len(text) > UNREAD_FACTOR * limits.max_characters:
-        return rejected("too_long", len(text), limits.max_characters)
+        return _too_long(text, limits)
     if text.isascii() and text.isprintable():  # one line without control characters, as most are
         tidied = " ".join(text.split())
         return _objection(tidied, limits) or tidied
@@ -33,17 +36,30 @@ def cleaned(text: str, *, limits: MemorySettings) -> str | Outcome:
     return _objection(tidied, limits) or tidied
 
 
+def _too_long(text: str, limits: MemorySettings) -> Outcome:
+    return replace(rejected("too_long", len(text), limits.max_characters), notes=(LONG_TEXTS,))
+
+
 def _objection(text: str, limits: MemorySettings) -> Outcome | None:
     """Return the most telling reason against a tidied text: "ok" is chatter rather than too short."""
     if not text:
         return rejected("empty", 0, limits.min_characters)
     if len(text) > limits.max_characters:
-        return rejected("too_long", len(text), limits.max_characters)
+        return _too_long(text, limits)
     if is_chatter(text):
         return rejected("chatter", _beginning(text), "a word that is not chatter")
-    if len(text) < limits.min_characters:
-        return rejected("too_short", len(text), limits.min_characters)
+    if (said := _weight(text)) < limits.min_characters:
+        return rejected("too_short", said, limits.min_characters)
     return None
+
+
+def _weight(text: str) -> int:
+    """Return how many characters of English a text is worth: a Chinese sign or Korean syllable is two.
+
+    >>> _weight("a short text"), _weight("会議は月曜の朝十時")
+    (12, 18)
+    """
+    return len(text) + (UNSPACED_WORTH - 1) * sum(map(len, apart(text)[1].split()))
 
 
 SHOWN_CHARACTERS = 40  # enough to recognise what was rejected

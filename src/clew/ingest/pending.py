@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from clew.ingest.draft import Draft
-from clew.ingest.duplicates import differ, holds, lasts, near_threshold
+from clew.ingest.duplicates import holds, lasts, near_threshold
 from clew.ingest.naming import mentions
+from clew.ingest.wordings import differ
 from clew.ports import Store
 from clew.settings import Settings
 from clew.types import Edge, Embedding, Event, Filter, Kind, Match, Node, NodeId, Ranking, Role, Vectors, ranked

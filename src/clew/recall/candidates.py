@@ -9,6 +9,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from clew.ports import Coverage, Store
 from clew.recall.fetch import covered
+from clew.recall.literal import by_signs, is_wordless
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Recall, Rejection
 from clew.types import QUESTIONS, Filter, Match, NodeId, Ranking, Role, Vectors, ranked
 
@@ -54,6 +55,9 @@ class Candidates:
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the channels, and for each the score that a memory outside it has at most."""
+        if is_wordless(recall.question.text):
+            held, note = by_signs(recall, store=self.store, limit=self.limit)
+            return self._with(replace(recall, notes=(*recall.notes, note)), {SPARSE: held})
         if DENSE not in self.channels:
             return self._with(recall, {SPARSE: self._sparse(recall)})
         waiting = recall.vector is None and not self.quick()

@@ -10,6 +10,7 @@ from clew.recall.expand import Expand
 from clew.recall.explain import explanation
 from clew.recall.fetch import fetched
 from clew.recall.gate import Gate
+from clew.recall.literal import unfiltered
 from clew.recall.overlap import SHARE, covered
 from clew.recall.state import Hit, Recall, Rejection
 from clew.words import token_estimate
@@ -40,7 +41,8 @@ class Pack:
             kept.append(hit._replace(explanation=explanation(hit)))
             if len(kept) == k:
                 break
-        return replace(recall, hits=tuple(kept), nodes={}, rejected=recall.rejected + tuple(rejected))
+        notes = recall.notes if kept or rejected else recall.notes + unfiltered(recall, store=self.store)
+        return replace(recall, hits=tuple(kept), nodes={}, rejected=recall.rejected + tuple(rejected), notes=notes)
 
     def _fetched(self, recall: Recall, size: int) -> Iterator[Hit]:
         """Yield the hits with their memories, fetched a page at a time; one that is gone meanwhile drops out."""

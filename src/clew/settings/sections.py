@@ -74,8 +74,10 @@ class MemorySettings(Section):
         "What may have caused a memory to be written; a list here replaces the default.",
     )
     default_importance: float = setting(0.5, "The importance of a memory that names none.", within=UNIT)
-    min_characters: int = setting(12, "A shorter text is rejected (too_short).", within=POSITIVE)
-    max_characters: int = setting(4000, "A longer text is rejected (too_long).", within=POSITIVE)
+    min_characters: int = setting(
+        12, "A shorter text is rejected (too_short); a sign of a script without spaces, or of Korean, counts as two.", within=POSITIVE
+    )
+    max_characters: int = setting(4000, "A longer text is rejected (too_long): import it as a document.", within=POSITIVE)
     max_keywords: int = setting(10, "How many keywords are kept with a memory.", within=(0, 1000))
     max_title_characters: int = setting(200, "The longest title.", within=POSITIVE)
     max_tags: int = setting(32, "The most tags a memory may have.", within=ANY_COUNT)
@@ -94,7 +96,9 @@ class DuplicateSettings(Section):
     near: bool = setting(True, "Reinforce a memory that says nearly the same instead of adding a second.")
     near_threshold: float = setting(0.92, "The cosine from which two memories say nearly the same.", within=UNIT)
     near_neighbours: int = setting(50, "How many nearest live memories are compared.", within=(1, 1000))
-    near_guard: bool = setting(True, "Keep both when numbers, negations or names differ, however alike the texts are.")
+    near_guard: bool = setting(
+        True, "Keep both when numbers, negations, names, word order or a telling word differ, however alike the texts are."
+    )
     near_threshold_by_category: Mapping[str, float] = setting({}, "The near_threshold of single categories.", within=UNIT)
 
 

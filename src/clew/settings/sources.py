@@ -39,7 +39,7 @@ def load(path: Path | None = None, *, environ: Mapping[str, str] | None = None, 
     sources = dict.fromkeys(values, "default")
     for key, raw, source in (*_from_file(file), *_from_environment(environ), *_flat(overrides or {}, "argument")):
         if key not in specs:
-            _refuse_unknown(key, source, known=list(specs))
+            _refuse_unknown(key, raw, source, known=list(specs))
         value = read(key, specs[key], raw, source)
         values[key] = {**values[key], **value} if isinstance(value, dict) else value
         sources[key] = source
@@ -132,11 +132,11 @@ def _from_environment(environ: Mapping[str, str]) -> Iterator[Given]:
             yield name.removeprefix(PREFIX).lower().replace("__", ".", 1), environ[name], f"env:{name}"
 
 
-def _refuse_unknown(key: str, source: str, *, known: list[str]) -> None:
+def _refuse_unknown(key: str, raw: Any, source: str, *, known: list[str]) -> None:
     import difflib  # noqa: PLC0415 - only the way to an error needs it
 
     near = difflib.get_close_matches(key, known, n=1, cutoff=0.0) if "." in key else []
     sections = sorted({each.partition(".")[0] for each in known})
     nearest = near[0] if near else (difflib.get_close_matches(key, sections, n=1, cutoff=0.0) or [sections[0]])[0]
     shown = f"{PREFIX}{nearest.replace('.', '__').upper()}" if source.startswith("env:") else nearest
-    refuse(key, source.removeprefix("env:"), f"there is no such setting; the nearest is {shown}", source)
+    refuse(key, raw, f"there is no such setting; the nearest is {shown}", source)

@@ -224,6 +224,11 @@ class MemoryStore:
             nodes = [row.node for row in state.rows.values()]
             return {node.id: tuple(sorted((_own(other) for other in nodes if _near(node, other, reach)), key=_place)) for node in asked}
 
+    def beginning(self, prefix: str, *, limit: int) -> tuple[NodeId, ...]:
+        """Return ids that begin with this, in their order."""
+        with self._reading() as state:
+            return tuple(sorted(id for id in state.rows if id.startswith(prefix))[:limit])
+
     def find_hash(self, space: str, content_hash: str) -> tuple[NodeId, ...]:
         """Return the live memories of the space with this content hash, oldest first."""
         with self._reading() as state:
@@ -504,6 +509,9 @@ def _counted(state: _State, nodes: Sequence[Node], events: Sequence[Event]) -> d
         "expired": sum(node.t_expired is not None for node in nodes),
         "archived": sum(node.archived for node in nodes),
         "protected": sum(node.protected for node in nodes),
+        "memories": sum(node.kind is Kind.MEMORY and node.root is None for node in nodes),
+        "versions": sum(node.kind is Kind.MEMORY and node.root is not None for node in nodes),
+        "ending": sum(node.kind is Kind.MEMORY and node.root is None and _live(node) and node.t_invalid is not None for node in nodes),
         "by_kind": _counts(str(node.kind) for node in nodes),
         "by_category": _counts(node.category for node in nodes),
         "by_space": _counts(node.space for node in nodes),

@@ -35,7 +35,8 @@ _UNPRINTED = re.compile("[\x7f-\x9f]")  # JSON may hold these bare; a terminal w
 
 def outcome(result: Outcome) -> dict[str, Any]:
     """Return what became of one offered text; what does not apply is left out."""
-    optional = {"rule": result.rule, "value": result.value, "limit": result.limit, "canonical_id": result.canonical_id}
+    optional = {"rule": result.rule, "value": result.value, "limit": result.limit}
+    optional |= {"canonical_id": result.canonical_id, "canonical_text": result.canonical_text}
     given = {name: value for name, value in optional.items() if value is not None}
     return {"outcome": str(result.outcome), "id": result.id, **given, **({"notes": list(result.notes)} if result.notes else {})}
 

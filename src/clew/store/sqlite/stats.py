@@ -9,7 +9,10 @@ from typing import Any
 MODEL = "(SELECT value FROM meta WHERE key = 'model')"
 COUNTS = """
 SELECT count(*), count(*) FILTER (WHERE t_expired IS NULL AND archived = 0), count(*) FILTER (WHERE t_expired IS NOT NULL),
-       count(*) FILTER (WHERE archived = 1), count(*) FILTER (WHERE protected = 1) FROM node n WHERE {there}
+       count(*) FILTER (WHERE archived = 1), count(*) FILTER (WHERE protected = 1),
+       count(*) FILTER (WHERE kind = 'memory' AND root IS NULL), count(*) FILTER (WHERE kind = 'memory' AND root IS NOT NULL),
+       count(*) FILTER (WHERE kind = 'memory' AND root IS NULL AND t_expired IS NULL AND archived = 0 AND t_invalid IS NOT NULL)
+FROM node n WHERE {there}
 """
 CATEGORIES = "SELECT n.category, count(*) FROM node n WHERE {there} GROUP BY n.category ORDER BY n.category"
 LEVELS = f"""
@@ -56,14 +59,10 @@ def statistics(connection: sqlite3.Connection, path: Path, *, space: str | None 
 
 def _counted(connection: sqlite3.Connection, space: str | None) -> dict[str, Any]:
     there, ways = ("?1 IS NULL", EVERYWHERE) if space is None else ("n.space = ?1", IN_SPACE)
-    nodes, live, expired, archived, protected = connection.execute(COUNTS.format(there=there), (space,)).fetchone()
+    counts = connection.execute(COUNTS.format(there=there), (space,)).fetchone()
     events = _groups(connection, ways["events"], space)
     return {
-        "nodes": nodes,
-        "live": live,
-        "expired": expired,
-        "archived": archived,
-        "protected": protected,
+        **dict(zip(("nodes", "live", "expired", "archived", "protected", "memories", "versions", "ending"), counts, strict=True)),
         "by_kind": _groups(
             connection, "SELECT kind, sum(nodes) FROM counted WHERE ?1 IS NULL OR name = ?1 GROUP BY kind ORDER BY kind", space
         ),

@@ -213,6 +213,12 @@ class SqliteStore:
                 found.setdefault(id, []).append(node_of(row))
         return {id: tuple(nodes) for id, nodes in found.items()}
 
+    def beginning(self, prefix: str, *, limit: int) -> tuple[NodeId, ...]:
+        """Return ids that begin with this, in their order."""
+        query = "SELECT id FROM node WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 AND id < ?1 || char(1114111) ORDER BY id LIMIT ?2"
+        with self._reading() as connection:
+            return tuple(id for (id,) in connection.execute(query, (prefix, limit)))
+
     def find_hash(self, space: str, content_hash: str) -> tuple[NodeId, ...]:
         """Return the live memories of the space with this content hash, oldest first."""
         query = (

@@ -132,5 +132,6 @@ def app(ctx: click.Context, store: str | None, config: str | None, as_json: bool
     """Clew remembers what an agent learns and brings the right pieces back, with the reason for each.
 
     Start with `clew demo`. Exit codes: 0 done, 1 nothing found or refused, 2 bad usage or input, 3 store or model error.
+    An ID may be typed as far as no other begins so, from six characters on.
     """
     ctx.obj = Session(store=store, config=config, as_json=as_json)

@@ -28,6 +28,9 @@ Answers go to stdout; notes, progress and errors go to stderr. Lines are broken 
 With `--json` stdout holds one JSON document ([json.md](json.md)), also for an error. Bars are drawn on a terminal only;
 with `NO_COLOR` there are neither bars nor colours. `CLEW_DEBUG=1` adds the traceback of a bug.
 `--store`, `--config` and `--json` may also stand before the command.
+
+An `ID` may be typed in full or, from six characters on, as far as no other id begins so; where several do, the error names up to five. Ids
+begin with the time, so those of one hour differ late. That of a forgotten memory is typed in full, and so are all in Python, HTTP and MCP.
 """
 SHARED = frozenset({"--store", "--config", "--json", "--help"})
 

@@ -150,6 +150,13 @@ class Keeping:
             store.update(each.id, importance=0.75)
         assert seen == [f"{i:03}" for i in range(300)]
 
+    def test_ids_are_found_by_how_they_begin(self, store: Store) -> None:
+        store.insert([node(id) for id in ("01b2", "01a1", "01a", "01a%", "02a", "01A1")] + [node("01a2", space="other")])
+        assert store.beginning("01a", limit=9) == ("01a", "01a%", "01a1", "01a2")
+        assert store.beginning("01a", limit=2) == ("01a", "01a%")
+        assert store.beginning("01a%", limit=9) == ("01a%",)
+        assert store.beginning("03", limit=9) == ()
+
     def test_find_hash_returns_the_live_memories_of_the_space_oldest_first(self, store: Store) -> None:
         same = {"content_hash": "h"}
         store.insert(

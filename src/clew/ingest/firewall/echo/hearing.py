@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from clew.ingest.duplicates import RIVALS
 from clew.ingest.firewall.echo.returned import GRAM, Place, Shelf, Source
 from clew.ingest.firewall.echo.spoken import clauses, sentences, spoken
 from clew.ingest.firewall.echo.wrapping import EXPLAINED_SIGN, TURNING, WRAPPING, named_ids, unwrapped, without_lead
+from clew.ingest.wordings import EXCLUDING
 from clew.types import NodeId
 from clew.words import STOP_WORDS, folded, words
 
 MOST_PLACES = 8  # of one run of words that are followed: what stands in more places is a phrase
 MOST_SHORT = 64  # clauses of one or two words
 MOST_FRESH = 3  # words of its own that an echo may have, however long it is
-_EXCLUDING = frozenset(word for line in RIVALS for word in line.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ def _listen(clause: str, space: str, returned: Shelf, without: frozenset[NodeId]
             return True
         heard.short += [said]
         return len(said) < GRAM and len(heard.short) <= MOST_SHORT
-    if any(word in TURNING or word in _EXCLUDING or not word.isalpha() for word in own) or _names(clause, own):
+    if any(word in TURNING or word in EXCLUDING or not word.isalpha() for word in own) or _names(clause, own):
         return False
     heard.covered += length
     heard.fresh += own

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from clew.ingest.duplicates import NEGATIONS
+from clew.ingest.wordings import NEGATIONS
 from clew.words import folded, words
 
 # Words that only say that something was said, found or remembered. None of them changes what was: "off", "only", "again" are not here.

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from clew.surface.cli.session import Session, common
-from clew.surface.cli.text import clean, size
+from clew.surface.cli.text import clean, counted, size
+from clew.words import sentence_list
 
 UNSOUND = 3
 
@@ -28,14 +29,18 @@ def _show(stats: dict[str, Any]) -> None:
     def shares(name: str) -> str:
         return ", ".join(f"{key} {count:,}" for key, count in sorted(stats.get(name, {}).items(), key=lambda item: (-item[1], item[0])))
 
-    states = (f"{stats[name]:,} {name}" for name in ("live", "expired", "archived", "protected") if stats[name])
+    ending = f"{stats['ending']:,} that ended or will end" if stats["ending"] else ""
+    states = ", ".join(f"{stats[name]:,} {name}" for name in ("live", "expired", "archived", "protected") if stats[name])
+    alone = stats["nodes"] == stats["memories"]  # no versions, no documents: one line tells all
     show(
         facts(
             [
                 ("store", stats["store"]),
                 ("size", size(stats.get("bytes", 0))),
-                ("memories", f"{stats['nodes']:,}  ({', '.join(states)})" if stats["nodes"] else "none yet"),
-                ("kinds", shares("by_kind") if set(stats["by_kind"]) - {"memory"} else ""),
+                ("memories", f"{stats['memories']:,}{_aside(states if alone else '', ending)}" if stats["nodes"] else "none yet"),
+                ("versions", f"{stats['versions']:,}  (what was believed of them earlier)" if stats["versions"] else ""),
+                ("documents", _documents(stats["by_kind"])),
+                ("in all", "" if alone else f"{stats['nodes']:,}{_aside(states)}"),
                 ("categories", shares("by_category")),
                 ("spaces", shares("by_space")),
                 ("events", shares("by_event")),
@@ -47,6 +52,16 @@ def _show(stats: dict[str, Any]) -> None:
             ]
         )
     )
+
+
+def _aside(*parts: str) -> str:
+    said = ", ".join(filter(None, parts))
+    return f"  ({said})" if said else ""
+
+
+def _documents(kinds: dict[str, int]) -> str:
+    parts = [counted(kinds[kind], kind) for kind in ("section", "chunk") if kinds.get(kind)]
+    return f"{kinds.get('document', 0):,}{f' with {sentence_list(parts)}' if parts else ''}" if {*kinds} - {"memory"} else ""
 
 
 @click.command("verify")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from clew.errors import NotFoundError, ProtectedError
+from clew.surface.cli.ids import whole_id
 from clew.surface.cli.options import pairs
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import counted, one_line
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from clew.engine import Clew
     from clew.types import Node
 
+KINDS = ("memory", "version", "document", "section", "chunk")  # in the order in which they are told
 SHOWN_CHARACTERS = 64  # of a text, beside its id on a line
 
 
@@ -51,6 +54,7 @@ def update_command(session: Session, id: str, *, tags: tuple[str, ...], no_tags:
     if not given:
         raise click.UsageError("Nothing to change: name at least one of --title, --category, --importance, --tag and so on.")
     with session.clew() as clew:
+        id = whole_id(clew, id)
         node = clew.update(id, **given)
     session.answer(payload.memory(node), lambda: click.echo(f"{node.id} has its new {sentence_list(sorted(given))}."))
 
@@ -74,14 +78,26 @@ def forget_command(session: Session, ids: tuple[str, ...], *, force: bool, yes: 
             click.echo("Nothing was forgotten.")
             return 1
         with clew.store.transaction():  # all of them or none
+            gone = _with_parts(clew, nodes)
             for node in nodes:
                 clew.forget(node.id, force=force)
     forgotten = [node.id for node in nodes]
-    session.answer({"forgotten": forgotten}, lambda: click.echo(f"Forgot {counted(len(forgotten), 'memory')}."))
+    session.answer({"forgotten": forgotten, "removed": gone}, lambda: click.echo(f"Forgot {_told(gone)}."))
     return 0
 
 
+def _with_parts(clew: Clew, nodes: list[Node]) -> dict[str, int]:
+    """Return how many of each kind go: memories with their versions, documents with their sections and chunks."""
+    family = clew.store.get(clew.store.family([node.id for node in nodes])).values()
+    return dict(Counter("version" if node.kind == "memory" and node.root else str(node.kind) for node in family))
+
+
+def _told(gone: dict[str, int]) -> str:
+    return sentence_list([counted(gone[kind], kind) for kind in KINDS if kind in gone])
+
+
 def _forgettable(clew: Clew, id: str, *, force: bool) -> Node:
+    id = whole_id(clew, id)
     node = clew.get(id)
     if node is not None and node.kind == "memory" and node.root:  # a version goes with the memory it is of
         node = clew.get(node.root)
@@ -109,6 +125,7 @@ def _agreed(nodes: list[Node]) -> bool:
 def protect_command(session: Session, id: str, *, off: bool) -> None:
     """Keep the memory ID from being forgotten."""
     with session.clew() as clew:
+        id = whole_id(clew, id)
         node = clew.protect(id, not off)
     said = "is protected" if node.protected else "is no longer protected"
     session.answer({"id": node.id, "protected": node.protected}, lambda: click.echo(f"{node.id} {said}."))

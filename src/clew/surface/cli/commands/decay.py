@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from clew.surface.cli.ids import whole_id
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import counted, one_line
 
@@ -66,6 +67,7 @@ def restore_command(session: Session, id: str) -> None:
     That counts as a use: the days until it fades again begin anew.
     """
     with session.clew() as clew:
+        id = whole_id(clew, id)
         before = clew.get(id)
         node = clew.restore(id)
     said = "is back" if before is not None and before.archived else "was not archived"

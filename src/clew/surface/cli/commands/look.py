@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clew.errors import NotFoundError
+from clew.surface.cli.ids import whole_id
 from clew.surface.cli.options import filters
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import counted
@@ -81,6 +82,7 @@ def show_command(session: Session, id: str, **times: str | None) -> None:
     from clew.surface import payload  # noqa: PLC0415 - each start pays for what it uses
 
     with session.clew() as clew:
+        id = whole_id(clew, id)
         node = clew.get(id, **times)
         questions = [] if node is None else list(clew.questions(node.id))
         known = node is not None or (any(times.values()) and clew.get(id) is not None)
@@ -109,6 +111,7 @@ def history_command(session: Session, id: str) -> None:
     from clew.surface import payload  # noqa: PLC0415 - each start pays for what it uses
 
     with session.clew() as clew:
+        id = whole_id(clew, id)
         events = clew.history(id)
         versions = clew.versions(id)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from clew.surface.cli.ids import whole_id
 from clew.surface.cli.session import Session, common
 
 LIMIT = 20
@@ -21,6 +22,7 @@ def related_command(session: Session, id: str, *, limit: int) -> int:
     from clew.surface import payload  # noqa: PLC0415 - each start pays for what it uses
 
     with session.clew() as clew:
+        id = whole_id(clew, id)
         found = clew.related(id, limit=limit)
 
     def people() -> None:

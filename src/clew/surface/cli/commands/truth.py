@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from clew.surface.cli.ids import whole_id
 from clew.surface.cli.options import argument_or_stdin, pairs
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import clean
@@ -43,6 +44,7 @@ def supersede_command(session: Session, id: str, text: str, *, metadata: tuple[s
     fields = {name: value for name, value in {**options, "metadata": pairs(metadata)}.items() if value not in (None, (), {})}
     said = argument_or_stdin(text)
     with session.clew() as clew:
+        id = whole_id(clew, id)
         entry = payload.outcome(clew.supersede(id, said, **fields))
     done = entry["outcome"] == "inserted"
     for note in entry.get("notes", ()):
@@ -62,6 +64,7 @@ def invalidate_command(session: Session, id: str, *, at: str | None) -> None:
     It still answers --as-of an earlier time. Said again with another time, that time counts.
     """
     with session.clew() as clew:
+        id = whole_id(clew, id)
         node = clew.invalidate(id, at=at)
     _tell(session, node, f"was true until {_when(node.t_invalid)}.")
 
@@ -75,6 +78,7 @@ def expire_command(session: Session, id: str) -> None:
     For what turned out wrong, whenever it was said to be true. It still answers --known-at an earlier time.
     """
     with session.clew() as clew:
+        id = whole_id(clew, id)
         node = clew.expire(id)
     _tell(session, node, f"is no longer believed, as of {_when(node.t_expired)}.")
 
@@ -89,6 +93,7 @@ def reassert_command(session: Session, id: str, *, valid_from: str | None) -> No
     For one that had ended or expired; the time between stays as it was.
     """
     with session.clew() as clew:
+        id = whole_id(clew, id)
         node = clew.reassert(id, valid_from=valid_from)
     _tell(session, node, f"is true again from {_when(node.t_valid)}.")
 

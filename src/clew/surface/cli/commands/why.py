@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from clew.surface.cli.asking import question
+from clew.surface.cli.ids import whole_id
 from clew.surface.cli.options import STDIN
 from clew.surface.cli.session import Session, common
 
@@ -28,6 +29,7 @@ def why_command(session: Session, *, query: str, id: str, asked: dict[str, Any])
     from clew.surface import payload  # noqa: PLC0415 - each start pays for what it uses
 
     with session.clew() as clew:
+        id = whole_id(clew, id)
         found = clew.why(query, id, **asked)
 
     def people() -> None:
@@ -55,6 +57,7 @@ def why_not_command(session: Session, *, query: str, id: str, asked: dict[str, A
     from clew.surface import payload  # noqa: PLC0415 - each start pays for what it uses
 
     with session.clew() as clew:
+        id = whole_id(clew, id)
         found = clew.why_not(query, id, **asked)
 
     def people() -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from clew.surface.cli.text import one_line
+
 SIGNS = {"inserted": "+", "exact_duplicate": "=", "near_duplicate": "≈", "rejected": "✗"}
+SHOWN_CHARACTERS = 120  # of the memory that a near duplicate was counted for: enough to notice a wrong match
 
 
 def outcome_line(entry: Mapping[str, Any]) -> str:
@@ -34,8 +37,14 @@ def _duplicated(kind: str, entry: Mapping[str, Any]) -> str:
     if entry.get("rule") == "echo":
         return f"which Clew itself returned (share {_shown(entry.get('value'))}); not stored again"
     if kind == "near_duplicate":
-        return f"reinforced (cosine {_shown(entry.get('value'))}, limit {_shown(entry.get('limit'))})"
+        said = f": {_beginning(entry['canonical_text'])}" if entry.get("canonical_text") else ""
+        return f"reinforced (cosine {_shown(entry.get('value'))}, limit {_shown(entry.get('limit'))}){said}"
     return "written under the same key" if entry.get("rule") == "idempotency_key" else "reinforced"
+
+
+def _beginning(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
 
 
 def _shown(value: object) -> str:
