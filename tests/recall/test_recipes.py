@@ -25,10 +25,11 @@ from clew.recall.score import Score
 from clew.recall.several import Several
 from clew.recall.spread import Spread
 from clew.recall.state import Question, Recall
+from clew.recall.yet import NotYet
 from clew.settings import Weights
 from clew.testing import FixedClock, where
 
-BALANCED = [Analyse, Events, Candidates, Fuse, Lift, Parts, Spread, Period, Score, Relevant, Reply, Several, Chronology, Pack]
+BALANCED = [Analyse, Events, Candidates, Fuse, Lift, Parts, Spread, Period, Score, Relevant, Reply, Several, Chronology, NotYet, Pack]
 
 
 @pytest.fixture
@@ -132,12 +133,12 @@ def test_every_stage_leaves_its_step_with_the_time_it_took(memory: clew.Clew) ->
     answer = memory.recipe("balanced").run(Recall(question=question), timer=lambda: float(next(ticks)))
     assert [(step.stage, step.milliseconds) for step in answer.steps] == [(stage.__name__.lower(), 1000.0) for stage in BALANCED]
     assert answer.steps[2].channels == {"dense": 1, "sparse": 1}
-    assert answer.stats["milliseconds"] == 14000.0
+    assert answer.stats["milliseconds"] == 15000.0
 
 
 def test_the_settings_reach_the_stages() -> None:
     options = {"candidates": 7, "dense_floor": 0.1, "fusion": "rrf", "rrf_dense_weight": 0.25, "rrf_sparse_weight": 0.5, "rrf_k": 10}
-    options |= {"latest": False, "latest_share": 0.7, "period_weight": 0.3}
+    options |= {"latest": False, "latest_share": 0.7, "latest_cosine": 0.8, "period_weight": 0.3}
     options |= {
         "context_share": 0.25,
         "section_weight": 0.4,
@@ -151,7 +152,7 @@ def test_the_settings_reach_the_stages() -> None:
         "sparse_full": 2.0,
     }
     with clew.open(":memory:", model={"embedder": "none"}, recall=options, score={"access_divisor": 9.0}) as memory:
-        _, _, found, fuse, lift, parts, _, _, score, _, reply, several, chronology, _ = memory.recipe("balanced").stages
+        _, _, found, fuse, lift, parts, _, _, score, _, reply, several, chronology, _, _ = memory.recipe("balanced").stages
         assert isinstance(found, Candidates)
         assert (found.limit, found.dense_floor) == (7, 0.1)
         assert fuse == Fuse(context_share=0.25, method="rrf", dense_weight=0.25, sparse_weight=0.5, rrf_k=10, sparse_full=2.0)
@@ -159,6 +160,6 @@ def test_the_settings_reach_the_stages() -> None:
         assert parts == Parts(weight=0.7, stages=(found, fuse, lift))
         assert reply == Reply(weight=0.5, asking_weight=0.6, store=memory.store)
         assert several == Several(weight=0.2, speaker_weight=0.3, store=memory.store)
-        assert chronology == Chronology(order=False, share=0.7, period_weight=0.3, store=memory.store)
+        assert chronology == Chronology(order=False, share=0.7, cosine=0.8, period_weight=0.3, store=memory.store)
         assert isinstance(score, Score)
         assert score.access_divisor == 9.0
