@@ -155,7 +155,7 @@ def test_of_what_nobody_dated_the_last_that_was_told_is_the_latest() -> None:
 
 
 def test_which_words_and_meanings_count_can_be_turned_off() -> None:
-    with opened(latest_cosine=0.0, latest_share=0.0) as memory:
+    with opened(latest_cosine=0.0, latest_share=0.0, period_weight=0.1) as memory:
         assert dates(asked(memory, "latest deploy of the harbour server"))[0] == "2026-02-20"
         assert Chronology(order=True, share=0.0, cosine=0.0, period_weight=0.1, store=memory.store) in memory.recipe("balanced").stages
 
