@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
@@ -15,6 +15,8 @@ NodeId: TypeAlias = str
 Vectors: TypeAlias = npt.NDArray[np.float32]
 
 DEFAULT_SPACE = "default"
+BEGINNING = datetime.min.replace(tzinfo=UTC)
+"""Before everything: by then nothing had ended, and what is true since then has no beginning that is known."""
 
 
 class Kind(StrEnum):
@@ -138,6 +140,13 @@ class Signals(NamedTuple):
     parent: NodeId | None = None
     keyed: bool = False
     """Whether it has a context key, and is found by its surroundings too."""
+    told: datetime = BEGINNING
+    """When a memory was told; what was imported has its own time alone, and `BEGINNING` here."""
+
+    @property
+    def dated(self) -> bool:
+        """Whether somebody said since when it is true; otherwise that is no more than when it was told."""
+        return self.t_valid not in (self.told, BEGINNING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ import pytest
 
 import clew
 from clew.errors import InputError, NotFoundError, ProtectedError
-from clew.types import EventKind, Node
+from clew.types import BEGINNING, EventKind, Node
 from tests.conftest import Open
 
 if TYPE_CHECKING:
@@ -372,6 +372,57 @@ def test_what_begins_after_its_successor_was_never_true_as_is_known_now(memory: 
     assert [node.id for node in memory.recent(as_of="2019-06-01")] == [outcome.id]
     assert [node.id for node in memory.recent(as_of="2021-06-01")] == [outcome.id]
     assert PARIS in [node.text for node in memory.versions(paris)]
+
+
+def test_what_was_said_to_begin_later_never_was_true_and_the_outcome_tells(memory: clew.Clew, paris: str) -> None:
+    (note,) = memory.supersede(paris, BERLIN, valid_from="2019-01-01").notes
+    assert note == f"{paris} was to begin at 2020-01-01T00:00:00Z, which is later: as is known now, it never was true."
+
+
+def test_a_memory_told_without_a_beginning_was_true_until_it_is_superseded_however_early(memory: clew.Clew, clock: FixedClock) -> None:
+    paris = str(memory.remember(PARIS).id)  # on 1 March 2026
+    clock.advance(days=1)
+    assert texts(memory, as_of="2023-12-31") == []
+    outcome = memory.supersede(paris, BERLIN, valid_from="2024-01-01")
+    assert outcome.notes == (f"Since when {paris} was true was never said: it was until 2024-01-01T00:00:00Z, and at every time before.",)
+    assert texts(memory, as_of="2023-12-31") == texts(memory, as_of="1950-01-01") == [PARIS]
+    assert texts(memory, as_of="2024-01-01") == texts(memory) == [BERLIN]
+    assert texts(memory, as_of="2023-12-31", known_at="2026-03-01T13:00") == [], "what was believed before stays as it was"
+    assert texts(memory, as_of="2026-03-02", known_at="2026-03-01T13:00") == [PARIS]
+    told = memory.history(paris)[-1]
+    assert (told.kind, told.detail["was_from"]) == (EventKind.SUPERSEDE, "2026-03-01T12:00:00Z")
+    assert memory.verify() == ()
+
+
+def test_a_memory_told_without_a_beginning_may_have_ended_before_it_was_told(memory: clew.Clew, clock: FixedClock) -> None:
+    paris = str(memory.remember(PARIS).id)
+    clock.advance(days=1)
+    ended = memory.invalidate(paris, at="2024-01-01")
+    assert (ended.t_valid, ended.t_invalid) == (BEGINNING, day(2024))
+    assert (texts(memory), texts(memory, as_of="2023-12-31")) == ([], [PARIS])
+    assert memory.history(paris)[-1].detail["was_from"] == "2026-03-01T12:00:00Z"
+    memory.invalidate(paris, at="2022-01-01")
+    assert (texts(memory, as_of="2023-12-31"), texts(memory, as_of="2021-12-31")) == ([], [PARIS])
+    memory.reassert(paris, valid_from="2025-01-01")
+    assert (texts(memory), texts(memory, as_of="2024-12-31")) == ([PARIS], [])
+    assert memory.verify() == ()
+
+
+def test_what_took_the_place_of_another_or_holds_again_begins_where_it_was_put(memory: clew.Clew, paris: str) -> None:
+    berlin = memory.supersede(paris, BERLIN).id
+    with pytest.raises(InputError, match="became true"):
+        memory.invalidate(str(berlin), at="2025-01-01")
+    memory.invalidate(str(berlin))
+    memory.reassert(paris)
+    with pytest.raises(InputError, match="became true"):
+        memory.invalidate(paris, at="2019-01-01")
+
+
+def test_a_question_is_not_dated_by_what_has_no_beginning(memory: clew.Clew) -> None:
+    moved = str(memory.remember("Alice moved to the canal with two cats").id)
+    memory.invalidate(moved, at="2024-01-01")
+    answer = memory.recall("what happened yesterday, before Alice moved?", as_of="2023-06-01", track=False)
+    assert "before Alice moved" in answer.trace["time"]["unresolved"]
 
 
 def test_what_takes_the_place_of_an_ended_fact_ends_with_it(memory: clew.Clew) -> None:

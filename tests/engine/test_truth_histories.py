@@ -23,7 +23,7 @@ from clew.settings.sections import MemorySettings
 from clew.store.memory import MemoryStore
 from clew.store.sqlite import segments
 from clew.testing import NOW, FixedClock
-from clew.types import DEFAULT_SPACE, Filter
+from clew.types import BEGINNING, DEFAULT_SPACE, Filter
 
 DAYS = 6  # of valid time around the first moment, and so of what is asked about
 EARLY = NOW - timedelta(days=DAYS // 2)
@@ -56,6 +56,8 @@ class Fact:
     beliefs: list[Belief]
     successor: Fact | None = None
     forgotten: bool = False
+    told: datetime | None = None
+    """When it was told, for one that counts from then until somebody says otherwise: what began with being told has no beginning stated."""
 
     def believed(self) -> list[Belief]:
         return [belief for belief in self.beliefs if belief.until is None]
@@ -79,17 +81,18 @@ class World:
         self.clock.advance(days=pause)
         self.moments.add(self.clock())
         if operation == "assert" or not self.facts:
-            self.state(day(at), day(at + length) if length else None)
+            self.state(day(at) if at else None, day(at + length) if at and length else None)  # one in seven is not dated
         else:
             getattr(self, operation)(self.facts[which % len(self.facts)], day(at))
 
     def text(self) -> str:
         return f"Harbour log entry number {next(self.numbers)}"
 
-    def state(self, begins: datetime, ends: datetime | None) -> None:
+    def state(self, begins: datetime | None, ends: datetime | None) -> None:
         text = self.text()
         outcome = self.memory.remember(text, valid_from=begins, valid_to=ends, near=False)
-        self.facts.append(Fact(str(outcome.id), [Belief(text, begins, ends, self.clock())]))
+        begins = begins or self.clock()
+        self.facts.append(Fact(str(outcome.id), [Belief(text, begins, ends, self.clock())], told=self.clock()))
 
     def supersede(self, fact: Fact, at: datetime) -> None:
         text = self.text()
@@ -102,14 +105,16 @@ class World:
         inherited = old.ends if old.ends is not None and at < old.ends else None
         self.facts.append(Fact(new.id, [Belief(text, at, inherited, self.clock())]))
         fact.successor = self.facts[-1]
-        ends = max(at, old.begins)  # what begins after its successor was never true, as is known now
+        begins = self.begins(fact, at)
+        ends = max(at, begins)  # what begins after its successor was never true, as is known now
         if old.ends is None or ends < old.ends:
-            self.revise(fact, old, ends)
+            self.revise(fact, replace(old, begins=begins), ends)
 
     def invalidate(self, fact: Fact, at: datetime) -> None:
         old = fact.latest()
-        if self.allowed(self.open(fact) and old.begins <= at, lambda: self.memory.invalidate(fact.id, at=at)):
-            self.revise(fact, old, at)
+        begins = self.begins(fact, at)
+        if self.allowed(self.open(fact) and begins <= at, lambda: self.memory.invalidate(fact.id, at=at)):
+            self.revise(fact, replace(old, begins=begins), at)
 
     def expire(self, fact: Fact, at: datetime) -> None:
         del at
@@ -121,7 +126,7 @@ class World:
         old = fact.latest()
         ended = not fact.believed() or (old.ends is not None and old.ends <= at)
         if self.allowed(not fact.forgotten and ended, lambda: self.memory.reassert(fact.id, valid_from=at)):
-            fact.successor = None
+            fact.successor = fact.told = None
             fact.beliefs.append(Belief(old.text, at, None, self.clock()))
 
     def forget(self, fact: Fact, at: datetime) -> None:
@@ -133,9 +138,14 @@ class World:
         replaced = fact.successor is not None and not fact.successor.forgotten and bool(fact.successor.believed())
         return not fact.forgotten and bool(fact.believed()) and not replaced
 
-    def revise(self, fact: Fact, old: Belief, ends: datetime) -> None:
-        old.until = self.clock()
-        fact.beliefs.append(replace(old, ends=ends, since=self.clock(), until=None))
+    def begins(self, fact: Fact, at: datetime) -> datetime:
+        """Return since when a fact that ends at a time was true: one that nobody dated, at every time before."""
+        begins = fact.latest().begins
+        return BEGINNING if at < begins and begins == fact.told else begins
+
+    def revise(self, fact: Fact, new: Belief, ends: datetime) -> None:
+        fact.latest().until = self.clock()
+        fact.beliefs.append(replace(new, ends=ends, since=self.clock(), until=None))
 
     def allowed(self, expected: bool, change: Callable[[], object]) -> bool:
         try:

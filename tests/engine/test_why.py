@@ -97,7 +97,8 @@ def test_components_recompute_to_the_score_for_ten_thousand_results(open_clew: O
         relevance = math.fsum(place["normalised"] * place["weight"] for place in shown["channels"].values())
         assert abs(relevance - shown["components"]["semantic"]["value"]) < 1e-9
         assert hit.node is not None
-        age_days = max(0.0, (NOW - hit.node.t_valid).total_seconds() / 86_400)
+        told = hit.node.t_created if hit.node.kind is Kind.MEMORY else hit.node.t_valid
+        age_days = abs((NOW - max(hit.node.t_valid, told)).total_seconds() / 86_400)
         assert abs(shown["components"]["recency"]["value"] - math.exp(-memory.settings.score.recency_rate_per_day * age_days)) < 1e-9
         assert shown["components"]["importance"]["value"] == hit.node.importance
         seen += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -69,7 +70,8 @@ def test_asked_as_of_a_time_the_question_stands_there(memory: clew.Clew) -> None
     assert dates(then("deploy of the harbour server last month"))[0] == "2026-01-10", "last month was January"
     recency = {str(hit.node.t_valid.date()): hit.components["recency"].value for hit in then("deploy of the server").hits if hit.node}
     now = {str(hit.node.t_valid.date()): hit.components["recency"].value for hit in asked(memory, "deploy of the server").hits if hit.node}
-    assert recency["2026-02-10"] > now["2026-02-10"]
+    assert now["2026-02-10"] == 1.0, "it was told today"
+    assert recency["2026-02-10"] == pytest.approx(math.exp(-0.1 * 6), rel=1e-3), "nobody had told it then: it counts from when it was true"
 
 
 def test_a_question_without_a_time_is_answered_as_without_the_stage(memory: clew.Clew) -> None:
@@ -81,12 +83,81 @@ def test_a_question_without_a_time_is_answered_as_without_the_stage(memory: clew
 
 
 def test_the_order_is_a_component_that_is_shown_and_adds_up(memory: clew.Clew) -> None:
-    answer = asked(memory, "latest deploy of the harbour server")
-    assert answer.trace["time"]["latest"] is True
+    answer = asked(memory, "earliest deploy of the harbour server")
+    assert answer.trace["time"]["earliest"] is True
+    gains = [hit.components["time"].contribution for hit in answer.hits]
+    assert (gains[0] > 0, sum(gains) == pytest.approx(0, abs=1e-5)) == (True, True), "what one gains the others lose"
     assert "time" in answer.hits[0].explanation
-    assert answer.hits[0].components["time"].value == 1.0
     for hit in answer.hits:
         assert hit.score == total(hit.components)
+
+
+def test_the_scale_of_scores_stays_what_it_was(memory: clew.Clew) -> None:
+    with memory.variant(recall={"latest": False}) as plain:
+        question = "latest deploy of the harbour server"
+        found, before = ([hit.score for hit in asked(each, question).hits] for each in (memory, plain))
+        assert found == pytest.approx(before, abs=1e-5)
+        assert max(found) <= 1
+
+
+RELEASES = {
+    "Version 2.0 was released with dark mode.": "2026-01-14",
+    "Version 2.1 was released with bank sync.": "2026-02-12",
+    "The release manager is Tiago.": None,
+    "The office plants are watered on Mondays.": None,
+}
+
+
+@pytest.fixture
+def releases() -> Iterator[clew.Clew]:
+    with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock()) as memory:
+        for text, since in RELEASES.items():
+            memory.remember(text, valid_from=since, near=False)
+        yield memory
+
+
+@pytest.mark.parametrize(
+    ("question", "versions"),
+    [
+        ("what is the latest release?", ["2.1", "2.0"]),
+        ("what is our newest release?", ["2.1", "2.0"]),
+        ("what is the most recent release?", ["2.1", "2.0"]),
+        ("what was the last release?", ["2.1", "2.0"]),
+        ("what was the oldest release?", ["2.0", "2.1"]),
+        ("what was the earliest release?", ["2.0", "2.1"]),
+        ("what was the first release?", ["2.0", "2.1"]),
+    ],
+)
+def test_what_only_was_told_last_is_not_the_latest_nor_is_what_is_about_something_else(
+    releases: clew.Clew, question: str, versions: list[str]
+) -> None:
+    hits = asked(releases, question).hits
+    assert [hit.text[8:11] for hit in hits[:2]] == versions
+    assert [hit.text for hit in hits[2:]] == ["The release manager is Tiago."]
+    assert all(hit.score <= 1 for hit in hits)
+
+
+def test_what_holds_now_is_told_by_when_it_was_told_where_nobody_dated_it() -> None:
+    with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock()) as memory:
+        memory.remember("Dana lives in Lisbon near the harbour", valid_from="2024-01-01", near=False)
+        memory.remember("Dana lives in Porto near the river", near=False)
+        assert "Porto" in asked(memory, "where does Dana currently live?").hits[0].text
+
+
+def test_of_what_nobody_dated_the_last_that_was_told_is_the_latest() -> None:
+    clock = FixedClock()
+    with clew.open(":memory:", model={"embedder": "none"}, clock=clock) as memory:
+        for text in ("The crane outage took an hour", "The lift outage took two hours"):
+            memory.remember(text, near=False)
+            clock.advance(days=1)
+        assert "lift" in asked(memory, "what was our last outage?").hits[0].text
+        assert "crane" in asked(memory, "what was our first outage?").hits[0].text
+
+
+def test_which_words_and_meanings_count_can_be_turned_off() -> None:
+    with opened(latest_cosine=0.0, latest_share=0.0, period_weight=0.1) as memory:
+        assert dates(asked(memory, "latest deploy of the harbour server"))[0] == "2026-02-20"
+        assert Chronology(order=True, share=0.0, cosine=0.0, period_weight=0.1, store=memory.store) in memory.recipe("balanced").stages
 
 
 def test_what_is_hardly_relevant_is_not_lifted_for_being_new() -> None:
@@ -124,7 +195,7 @@ def test_the_relevant_ones_are_in_the_order_of_time_and_before_all_others(
     given_hits: list[tuple[float, float, int]], wish: When, spanned: bool, share: float, period_weight: float
 ) -> None:
     when = When(rest="deploys", latest=wish.latest, earliest=wish.earliest, spans=(LATELY,) if spanned else ())
-    stage = Chronology(order=True, share=share, period_weight=period_weight, store=MemoryStore())
+    stage = Chronology(order=True, share=share, cosine=0.0, period_weight=period_weight, store=MemoryStore())
     signals = {f"n{place:02}": Signals(NOW + timedelta(days=days), 0.5, 0) for place, (_, _, days) in enumerate(given_hits)}
     hits = []
     for id, (relevance, recency, _) in zip(signals, given_hits, strict=True):
@@ -140,10 +211,14 @@ def test_the_relevant_ones_are_in_the_order_of_time_and_before_all_others(
     assert sorted(hit.id for hit in answer.hits) == sorted(signals)
     for hit in answer.hits:
         assert hit.score == total(hit.components)
+    highest = max(hit.score for hit in hits) + period_weight
+    assert all(-1e-3 <= hit.score <= highest + 1e-9 for hit in answer.hits), "the scale stays what it was"
+    if any(ahead):
+        assert [hit.score for hit in answer.hits] == sorted({hit.score for hit in answer.hits}, reverse=True), "a score tells the place"
 
 
 def test_a_question_that_asks_for_both_ends_keeps_its_order() -> None:
-    stage = Chronology(order=True, share=0.5, period_weight=0.0, store=MemoryStore())
+    stage = Chronology(order=True, share=0.5, cosine=0.0, period_weight=0.0, store=MemoryStore())
     question = Question(text="q", k=9, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
     recall = Recall(
         question=question, when=When(rest="", latest=True, earliest=True), hits=(Hit("a", 1.0, {}, {"semantic": Component(1, 1)}),)

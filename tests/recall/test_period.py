@@ -60,9 +60,32 @@ def test_it_holds_to_the_rest_of_the_filter(memory: clew.Clew) -> None:
     assert texts(memory, "What happened last week?", k=1) == LAST_WEEK[:1]
 
 
-def test_of_a_time_of_which_nothing_is_known_nothing_is_returned(memory: clew.Clew) -> None:
-    answer = memory.recall("What happened in 1999?", track=False)
-    assert (answer.hits, answer.nothing_relevant) == ((), True)
+def test_of_a_time_of_which_nothing_is_known_the_best_is_returned_with_a_note(memory: clew.Clew) -> None:
+    note = "No memory is dated in the time asked about, “yesterday” (2026-02-28): the hits are the best by relevance alone."
+    memory.remember("Whatever happened to the blue cup nobody told", valid_from="2025-11-01", near=False)
+    answer = memory.recall("What happened yesterday?", track=False)
+    assert "happened" in answer.hits[0].text
+    assert not any(rejected.stage == "period" for rejected in answer.rejected)
+    assert note in answer.notes
+    assert note in answer.stats["notes"]
+
+
+PARTY = "The launch party that is planned happens in the harbour hall on Friday 6 March 2026"
+
+
+@pytest.mark.parametrize(
+    ("question", "read"),
+    [
+        ("What is planned for next Friday?", "“for next Friday” (2026-03-06)"),
+        ("What happens next week?", "(from 2026-03-02 to 2026-03-08)"),
+    ],
+)
+def test_a_text_that_names_a_day_of_the_time_asked_about_answers_it(memory: clew.Clew, question: str, read: str) -> None:
+    memory.remember(PARTY, near=False)
+    memory.remember("Planned maintenance happens on Friday 13 February 2026", near=False)
+    answer = memory.recall(question, track=False)
+    assert [hit.text for hit in answer.hits] == [PARTY]
+    assert any(read in note for note in answer.notes)
 
 
 def test_a_text_that_writes_the_time_stays_behind_what_is_of_it(memory: clew.Clew) -> None:

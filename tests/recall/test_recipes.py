@@ -27,11 +27,12 @@ from clew.recall.score import Score
 from clew.recall.several import Several
 from clew.recall.spread import Spread
 from clew.recall.state import Question, Recall
+from clew.recall.yet import NotYet
 from clew.settings import Weights
 from clew.testing import FixedClock, where
 
 BALANCED = [Analyse, Events, Candidates, Fuse, Lift, Addressed, Parts, Spread, Period]
-BALANCED += [Score, Relevant, Reply, News, Several, Chronology, Pack]
+BALANCED += [Score, Relevant, Reply, News, Several, Chronology, NotYet, Pack]
 
 
 @pytest.fixture
@@ -140,7 +141,7 @@ def test_every_stage_leaves_its_step_with_the_time_it_took(memory: clew.Clew) ->
 
 def test_the_settings_reach_the_stages() -> None:
     options = {"candidates": 7, "dense_floor": 0.1, "fusion": "rrf", "rrf_dense_weight": 0.25, "rrf_sparse_weight": 0.5, "rrf_k": 10}
-    options |= {"latest": False, "latest_share": 0.7, "period_weight": 0.3}
+    options |= {"latest": False, "latest_share": 0.7, "latest_cosine": 0.8, "period_weight": 0.3}
     options |= {
         "context_share": 0.25,
         "section_weight": 0.4,
@@ -156,7 +157,7 @@ def test_the_settings_reach_the_stages() -> None:
         "sparse_full": 2.0,
     }
     with clew.open(":memory:", model={"embedder": "none"}, recall=options, score={"access_divisor": 9.0}) as memory:
-        _, _, found, fuse, lift, addressed, parts, _, _, score, _, reply, news, several, chronology, _ = memory.recipe("balanced").stages
+        _, _, found, fuse, lift, addressed, parts, _, _, score, _, reply, news, several, chronology, _, _ = memory.recipe("balanced").stages
         assert isinstance(found, Candidates)
         assert (found.limit, found.dense_floor) == (7, 0.1)
         assert fuse == Fuse(context_share=0.25, method="rrf", dense_weight=0.25, sparse_weight=0.5, rrf_k=10, sparse_full=2.0)
@@ -166,6 +167,6 @@ def test_the_settings_reach_the_stages() -> None:
         assert news == News(weight=0.45, store=memory.store)
         assert reply == Reply(weight=0.5, asking_weight=0.6, store=memory.store)
         assert several == Several(weight=0.2, speaker_weight=0.3, store=memory.store)
-        assert chronology == Chronology(order=False, share=0.7, period_weight=0.3, store=memory.store)
+        assert chronology == Chronology(order=False, share=0.7, cosine=0.8, period_weight=0.3, store=memory.store)
         assert isinstance(score, Score)
         assert score.access_divisor == 9.0

@@ -8,6 +8,9 @@ a version, a row of its own with the same words and vectors whose `root` is the 
     remembered in March        A  true from March         believed from March
     invalidated in June        A  true from March to May  believed from June
                                V  true from March         believed from March to June
+
+A memory that was told without a beginning counts from when it was told. Ended before that, it was true until then all the same, and
+since when is not known: its interval opens at `BEGINNING`.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from datetime import datetime
 from typing import Any
 
 from clew.engine.subjects import same_subject
-from clew.engine.versions import SUPERSEDES, carried, head_of, rows_of, successor
+from clew.engine.versions import carried, head_of, rows_of, successor
 from clew.errors import InputError, NotFoundError
 from clew.ingest.commit import Committer
 from clew.ingest.draft import Draft, OnDuplicate, embedding_text
@@ -27,9 +30,10 @@ from clew.ingest.firewall.echo import Returned
 from clew.ingest.hygiene import cleaned
 from clew.ingest.questions.asking import Ahead, asked
 from clew.ports import Clock, ModelInfo, Questioner, Store
+from clew.recall.yet import SUPERSEDES
 from clew.settings import Settings
 from clew.times import Moment, iso, parse_time
-from clew.types import Edge, Event, EventKind, Kind, Node, NodeId, Outcome, OutcomeKind
+from clew.types import BEGINNING, Edge, Event, EventKind, Kind, Node, NodeId, Outcome, OutcomeKind
 from clew.words import content_hash
 
 INHERITED = ("title", "space", "category", "importance", "stability", "tags", "metadata")
@@ -69,7 +73,7 @@ class Truth:
             self._check_new(old, offered, now)
             outcome = commit([_placed(offered, old, now)])[0]
             if outcome.outcome is OutcomeKind.INSERTED and outcome.id is not None:
-                self._succeed(old, outcome.id, now)
+                return replace(outcome, notes=(*outcome.notes, *self._succeed(old, outcome.id, now)))
             return outcome
 
     def remember(self, offered: Draft) -> Outcome:
@@ -86,15 +90,20 @@ class Truth:
             return replace(outcome, notes=(*outcome.notes, *self._take_place(_existing(self.store, outcome.id), now)))
 
     def invalidate(self, id: NodeId, *, at: Moment | None) -> Node:
-        """Say that a fact stopped being true at a time, or at another than was said before."""
+        """Say that a fact stopped being true at a time, or at another than was said before.
+
+        One whose beginning nobody stated may have stopped before it was told: then it was true until that time, whenever it began.
+        """
         ends = None if at is None else parse_time(at, "at")
         with self.store.transaction():
             now = self.clock()
             node = self._changeable(id, now)
-            ends = max(now, node.t_valid) if ends is None else _not_before(ends, node, "at")
+            ends = max(now, node.t_valid) if ends is None else ends
+            began = self._began(node, ends)
+            _not_before(ends, node, began, "at")
             self._check_next(node, ends)
             if ends != node.t_invalid:
-                self._revise(node, now, EventKind.INVALIDATE, {"at": iso(ends), **_until(node)}, t_invalid=ends)
+                self._end(node, now, EventKind.INVALIDATE, {"at": iso(ends)}, began=began, ends=ends)
             return _existing(self.store, id)
 
     def expire(self, id: NodeId) -> Node:
@@ -123,22 +132,26 @@ class Truth:
 
     # --- what a change is made of ---
 
-    def _succeed(self, old: Node, new: NodeId, now: datetime) -> None:
-        """End the old fact where the new one begins, and connect them; what had ended before stays as it was.
+    def _succeed(self, old: Node, new: NodeId, now: datetime) -> tuple[str, ...]:
+        """End the old fact where the new one begins, and connect them; what had ended before stays as it was. Say what is unusual.
 
-        One that begins even later was never true, as is known now: it ends where it begins.
+        One that was said to begin even later was never true, as is known now: it ends where it begins.
         """
         at = _existing(self.store, new).t_valid
-        ends = max(at, old.t_valid)
+        began = self._began(old, at)
+        ends = max(at, began)
         said = {"by": new, "at": iso(at)}
         if old.t_invalid is None or ends < old.t_invalid:
-            self._revise(old, now, EventKind.SUPERSEDE, {**said, **_until(old)}, t_invalid=ends)
+            self._end(old, now, EventKind.SUPERSEDE, said, began=began, ends=ends)
         else:
             self.store.append([Event(node=old.id, kind=EventKind.SUPERSEDE, at=now, detail=said)])
         if old.protected:
             self.store.update(new, protected=True)
         self._connect(new, old.id, at, now)
         self.store.link(carried(self.store, old, new, now))
+        if began != old.t_valid:
+            return (f"Since when {old.id} was true was never said: it was until {iso(at)}, and at every time before.",)
+        return (f"{old.id} was to begin at {iso(began)}, which is later: as is known now, it never was true.",) if at < began else ()
 
     def _connect(self, new: NodeId, old: NodeId, at: datetime, now: datetime) -> None:
         self.store.append([Event(node=new, kind=EventKind.SUPERSEDE, at=now, detail={"supersedes": old, "at": iso(at)})])
@@ -164,12 +177,27 @@ class Truth:
             notes.append(f"It came late and is true until {iso(after.t_valid)}: then {later} begins, which has the same subject.")
         return tuple(notes)
 
-    def _revise(self, node: Node, now: datetime, kind: EventKind, detail: Mapping[str, Any], **changes: Any) -> None:
-        """Change a row as known from now on."""
+    def _end(self, node: Node, now: datetime, kind: EventKind, said: Mapping[str, Any], *, began: datetime, ends: datetime) -> None:
+        """Give a row its interval as known from now on; the event tells where it ended and began before this change, if otherwise."""
         version = self._keep(replace(node, t_expired=now), now)
-        self.store.update(node.id, t_created=now, **changes)
-        told = {**detail, "version": version} if version else detail
-        self.store.append([Event(node=node.id, kind=kind, at=now, detail=told)])
+        self.store.update(node.id, t_created=now, t_valid=began, t_invalid=ends)
+        was = {} if node.t_invalid is None else {"was": iso(node.t_invalid)}
+        opened = {} if began == node.t_valid else {"was_from": iso(node.t_valid)}
+        kept = {"version": version} if version else {}
+        self.store.append([Event(node=node.id, kind=kind, at=now, detail={**said, **was, **opened, **kept})])
+
+    def _began(self, node: Node, ends: datetime) -> datetime:
+        """Return since when a fact is true that ends at a time: one that was told later and nobody dated, since before all times."""
+        return BEGINNING if ends < node.t_valid and self._undated(node) else node.t_valid
+
+    def _undated(self, node: Node) -> bool:
+        """Tell whether a fact counts from when it was told only because nobody said since when it is true.
+
+        What took another's place, or was asserted again, begins where it was put.
+        """
+        events = self.store.events(node.id)
+        told = next((event.at for event in events if event.kind is EventKind.ADD), None)
+        return told == node.t_valid and all({"supersedes", "reasserted"}.isdisjoint(event.detail) for event in events)
 
     def _keep(self, node: Node, now: datetime) -> NodeId | None:
         """Keep a row as it is as a version of its fact, vectors and names too; one that was never seen at any time is not worth a row."""
@@ -206,7 +234,9 @@ class Truth:
             raise InputError("text", offered.text, f"is what {old.id} says already", "To change when it is true: invalidate, reassert.")
         begins = _placed(offered, old, now).valid_from or now
         if any(row.t_expired is None and row.t_valid < old.t_valid for row in rows_of(self.store, old)):
-            _not_before(begins, old, "valid_from")  # it was true in an earlier interval too, which the new fact would run through
+            _not_before(
+                begins, old, old.t_valid, "valid_from"
+            )  # it was true in an earlier interval too, which the new fact would run through
         if offered.valid_to is not None and offered.valid_to <= begins:
             raise InputError("valid_to", iso(offered.valid_to), f"must be after {iso(begins)}, when it begins", "Give a later time.")
 
@@ -265,11 +295,11 @@ def _after(now: datetime, node: Node) -> datetime:
     return now
 
 
-def _not_before(at: datetime, node: Node, field: str) -> datetime:
-    if at < node.t_valid:
-        problem = f"is before {iso(node.t_valid)}, when {node.id} became true"
-        raise InputError(field, iso(at), problem, f"Give a later time; what never was true: clew expire {node.id}")
-    return at
+def _not_before(at: datetime, node: Node, began: datetime, field: str) -> None:
+    if at < began:
+        problem = f"is before {iso(began)}, when {node.id} became true"
+        way_out = f"Give a later time. What never was true, or began at another time: clew expire {node.id}, and say it anew."
+        raise InputError(field, iso(at), problem, way_out)
 
 
 def _placed(offered: Draft, old: Node, now: datetime) -> Draft:
@@ -290,8 +320,3 @@ def _reopened(node: Node, begins: datetime | None, now: datetime) -> datetime:
         problem = f"is before {iso(node.t_invalid)}, until when {node.id} is true already"
         raise InputError("valid_from", iso(chosen), problem, f"Give a later time, or move the end: clew invalidate {node.id} --at TIME")
     return chosen
-
-
-def _until(node: Node) -> dict[str, Any]:
-    """Return when a row was held to end before this change, if at all."""
-    return {} if node.t_invalid is None else {"was": iso(node.t_invalid)}

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from clew.ingest.pending import COSINE, RELATED
 from clew.ports import Store
 from clew.recall.state import Hit
+from clew.recall.yet import SUPERSEDES
 from clew.store.filters import passes
-from clew.types import Edge, EventKind, Filter, Kind, Node, NodeId
-
-SUPERSEDES = "SUPERSEDES"
-BEGINNING = datetime.min.replace(tzinfo=UTC)  # by then nothing had ended
+from clew.types import BEGINNING, Edge, EventKind, Filter, Kind, Node, NodeId
 
 
 def head_of(store: Store, node: Node) -> Node:

@@ -105,7 +105,7 @@ def _node(id: NodeId, passage: Passage, now: datetime) -> Node:
         title=passage.title,
         space=passage.space,
         kind=Kind.CHUNK if passage.document else Kind.MEMORY,
-        t_created=now,
+        t_created=passage.time or now,  # told when it was said, and no sooner than it was true
         t_valid=passage.time or now,
         content_hash=content_hash(passage.text),
         keywords=keywords(passage.text, limit=MAX_KEYWORDS),

@@ -2,42 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from clew.ports import Store
+from clew.recall.fetch import fetched
 from clew.recall.period import PERIOD
 from clew.recall.score import with_components
-from clew.recall.state import Component, Hit, Recall
-from clew.types import NodeId
+from clew.recall.state import DENSE, Component, Hit, Recall
+from clew.types import Node, NodeId, Signals
+from clew.words import terms
 
 if TYPE_CHECKING:
     from clew.recall.when import TimeSpan, When
 
 RELEVANCE, TIME = "semantic", "time"
-MARGIN = 0.01  # by which each step in time exceeds all else that a score is made of
+STEP = 1e-6  # the least by which a score exceeds the next: enough for every comparison, too little to be seen
 
 
-def steps(times: Collection[datetime], *, latest: bool) -> dict[datetime, float]:
-    """Return for each moment its step, from 1/n up to 1 for the one that is asked for.
+def descending(scores: Collection[float]) -> Iterator[float]:
+    """Yield the scores from the highest down, equal ones a step apart so that a place can be told by its score.
 
-    >>> may, june = datetime(2026, 5, 1), datetime(2026, 6, 1)
-    >>> steps([may, june, may], latest=True) == {may: 0.5, june: 1.0}, steps([may, june], latest=False)[may]
-    (True, 1.0)
+    >>> list(descending([0.4, 0.9, 0.9]))
+    [0.9, 0.899999, 0.4]
     """
-    moments = sorted(set(times), reverse=not latest)
-    return {moment: place / len(moments) for place, moment in enumerate(moments, start=1)}
+    last = float("inf")
+    for score in sorted(scores, reverse=True):
+        last = min(score, last - STEP)
+        yield last
 
 
-def step_weight(scores: Sequence[float], count: int) -> float:
-    """Return the weight at which one step of 1/count outweighs every difference between scores.
+def in_place(hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits in the order given: each gets the score that is due to its place, and what it gained or lost by that as a component.
 
-    >>> step_weight([0.9, 0.4, 0.5], 2)
-    1.02
+    They are the scores that were there before, so that the scale stays what it was.
+
+    >>> old, new = (Hit(id, value, {}, {"semantic": Component(value, 1.0)}) for id, value in (("old", 0.75), ("new", 0.5)))
+    >>> [(hit.id, hit.score, hit.components["time"]) for hit in in_place([new, old])]
+    [('new', 0.75, Component(value=0.25, weight=1.0)), ('old', 0.5, Component(value=-0.25, weight=1.0))]
     """
-    return round(count * (max(scores) - min(scores) + MARGIN), 12)
+    due = zip(hits, descending([hit.score for hit in hits]), strict=True)
+    return [with_components(hit, {TIME: Component(score - hit.score, 1.0)}) for hit, score in due]
 
 
 def inside(moment: datetime, spans: Sequence[TimeSpan]) -> bool:
@@ -54,6 +61,8 @@ class Chronology:
 
     order: bool
     share: float
+    cosine: float
+    """As a share of the best: what holds none of the question's telling words must be as close to it as that."""
     period_weight: float
     store: Store = field(repr=False, compare=False)
 
@@ -65,34 +74,55 @@ class Chronology:
         if when is None or not (wished or lifted) or not recall.hits or any(RELEVANCE not in hit.components for hit in recall.hits):
             return recall
         hits = list(recall.hits)
-        times = self._times(recall, hits)
+        known = self._signals(recall, hits)
         if lifted:
-            hits = [with_components(hit, {PERIOD: Component(float(inside(times[hit.id], when.spans)), self.period_weight)}) for hit in hits]
-        if wished:
-            hits = self._in_order(hits, times, when, recall.question.where.moment)
-        return replace(recall, hits=tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))))
+            weight = self.period_weight
+            hits = [with_components(hit, {PERIOD: Component(float(inside(known[hit.id].t_valid, when.spans)), weight)}) for hit in hits]
+        hits.sort(key=lambda hit: (-hit.score, hit.id))
+        return replace(recall, hits=tuple(self._in_order(hits, known, when, recall) if wished else hits))
 
-    def _times(self, recall: Recall, hits: Sequence[Hit]) -> dict[NodeId, datetime]:
+    def _signals(self, recall: Recall, hits: Sequence[Hit]) -> dict[NodeId, Signals]:
         known = recall.signals or {}
         missing = [hit.id for hit in hits if hit.id not in known]
         found = {**known, **(self.store.signals(missing) if missing else {})}
         # What was forgotten meanwhile has no time; it drops out when it is fetched.
-        return {hit.id: found[hit.id].t_valid if hit.id in found else recall.question.where.now for hit in hits}
+        return {hit.id: found.get(hit.id) or Signals(recall.question.where.now, 0.0, 0) for hit in hits}
 
-    def _in_order(self, hits: Sequence[Hit], times: Mapping[NodeId, datetime], when: When, now: datetime) -> list[Hit]:
-        """Lift the relevant ones above all others, step by step in time; of equal times the better score stays ahead.
+    def _in_order(self, hits: Sequence[Hit], known: Mapping[NodeId, Signals], when: When, recall: Recall) -> list[Hit]:
+        """Put the relevant ones before all others, in the order of time; of equal times the better score stays ahead.
 
-        What is not true yet is nobody's latest, unless nothing else is there.
+        What is not true yet is nobody's latest, unless nothing else is there. Where something happened last or first is not told by
+        when somebody told of it: what has no time of its own comes behind what has. What holds now is.
         """
-        # Where nothing but a time is asked about, all of that time is relevant.
-        least = 0.0 if when.alone else self.share * max(hit.components[RELEVANCE].value for hit in hits)
-        relevant = {hit.id for hit in hits if hit.components[RELEVANCE].value >= least}
+        now = recall.question.where.moment
+        relevant = hits if when.alone else self._relevant(hits, recall)  # where only a time is asked about, all of that time is
         if when.spans:  # "the latest in March" is none of April
-            relevant = {id for id in relevant if inside(times[id], when.spans)}
-        relevant = {id for id in relevant if times[id] <= now} or relevant
-        if not relevant:
-            return list(hits)
-        place = steps([times[id] for id in relevant], latest=not when.earliest)
-        weight = step_weight([hit.score for hit in hits], len(place))
-        values = {id: place[times[id]] for id in relevant}
-        return [with_components(hit, {TIME: Component(values.get(hit.id, 0.0), weight)}) for hit in hits]
+            relevant = [hit for hit in relevant if inside(known[hit.id].t_valid, when.spans)]
+        relevant = [hit for hit in relevant if known[hit.id].t_valid <= now] or relevant
+        first = sorted(relevant, key=lambda hit: known[hit.id].t_valid, reverse=not when.earliest)
+        if not when.current and not when.alone:
+            first.sort(key=lambda hit: not known[hit.id].dated)
+        ahead = {hit.id for hit in first}
+        return in_place([*first, *(hit for hit in hits if hit.id not in ahead)]) if first else list(hits)
+
+    def _relevant(self, hits: Sequence[Hit], recall: Recall) -> list[Hit]:
+        """Return what is worth enough by the usual measure, and holds a telling word of the question or means nearly what the best does.
+
+        Among a few memories the first alone says little: the best of them is made 1, and the others are seldom far from it.
+        """
+        from clew.recall.telling import telling  # noqa: PLC0415 - its word lists take 40 ms to load, which only a recall should pay
+
+        least = self.share * max(hit.components[RELEVANCE].value for hit in hits)
+        worthy = [hit for hit in hits if hit.components[RELEVANCE].value >= least]
+        asked = telling(recall.question.text)
+        cosines = {hit.id: hit.channels[DENSE].score for hit in worthy if DENSE in hit.channels}
+        if not self.cosine or not (asked or cosines):
+            return worthy
+        near = self.cosine * max(cosines.values(), default=0.0)
+        read = fetched(recall, [hit.id for hit in worthy], store=self.store).nodes if asked else {}
+        holding = {hit.id for hit in worthy if hit.id in read and not asked.keys().isdisjoint(_said(read[hit.id]))}
+        return [hit for hit in worthy if hit.id in holding or cosines.get(hit.id, -1.0) >= near] or worthy
+
+
+def _said(node: Node) -> list[str]:
+    return terms(f"{node.title}\n{node.text}\n{node.context}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from clew.ports import Store
 from clew.recall.state import Recall
-from clew.types import Node
+from clew.types import BEGINNING, Node
 from clew.words import query_terms, terms
 
 if TYPE_CHECKING:  # as in `state`: the rules are loaded by a question that names a time
@@ -51,7 +51,8 @@ class Events:
         if not asked:
             return None
         found = self.store.get([match.id for match in self.store.sparse(asked, recall.question.where, limit=LOOKED_AT)])
-        told = [node for node in found.values() if set(asked) <= set(terms(f"{node.title} {node.text}"))]
+        dated = [node for node in found.values() if node.t_valid != BEGINNING]
+        told = [node for node in dated if set(asked) <= set(terms(f"{node.title} {node.text}"))]
         days = {node.t_valid.date() for node in told}
         return min(told, key=lambda node: (node.t_valid, node.id)) if len(days) == 1 else None
 

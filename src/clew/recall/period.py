@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from clew.ports import Sort, Store
 from clew.recall.state import Hit, Place, Recall, Rejection
+from clew.times import iso
 from clew.types import Filter, Node, NodeId
 from clew.words import folded, query_terms, terms, words
 
@@ -39,11 +40,46 @@ def written(span: TimeSpan) -> frozenset[str]:
     return frozenset(term for word in telling for term in query_terms(word))
 
 
+def told_in(node: Node, spans: Sequence[TimeSpan]) -> bool:
+    """Tell whether a text names a time that lies in one of the spans, read by the clock of the day that it is of.
+
+    >>> from clew.recall.when import when
+    >>> from clew.testing import node
+    >>> party = node("party", "The launch party is on Friday 20 November 2026.")
+    >>> [told_in(party, when(asked, now=datetime(2026, 11, 17)).spans) for asked in ("this Friday", "today")]
+    [True, False]
+    """
+    from clew.recall.when import when  # noqa: PLC0415 - only a question with a time needs it
+
+    named = [span for span in when(f"{node.title}\n{node.text}", now=node.t_valid).spans if span.relation == "in"]
+    return any(_within(each, span) for each in named for span in spans)
+
+
+def _within(inner: TimeSpan, outer: TimeSpan) -> bool:
+    begins = outer.start is None or (inner.start is not None and outer.start <= inner.start)
+    return begins and (outer.end is None or (inner.end is not None and inner.end <= outer.end))
+
+
+def undated(spans: Sequence[TimeSpan], *, told: int) -> str:
+    """Return the note that says which time was read and that no memory is dated there."""
+    read = " and ".join(f"“{span.text}” ({_from_to(span)})" for span in spans)
+    instead = "the hits name that time in their words" if told else "the hits are the best by relevance alone"
+    return f"No memory is dated in the time asked about, {read}: {instead}."
+
+
+def _from_to(span: TimeSpan) -> str:
+    ends = [None if end is None else iso(end)[:10] for end in (span.start, span.end)]
+    if ends[0] == ends[1]:
+        return str(ends[0])
+    return " ".join(f"{word} {end}" for word, end in zip(("from", "to"), ends, strict=True) if end)
+
+
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Put what became true in the time asked about first, all of it alike; of what else was found only texts that write that time stay.
+    """Put what became true in the time asked about first, all of it alike; of what else was found only texts that name that time stay.
 
-    Any question that asks about more than a time passes untouched.
+    Where nothing is of that time and no text names it, everything stays as it was found, with a note: an answer that is dated
+    otherwise is worth more than none. Any question that asks about more than a time passes untouched.
     """
 
     limit: int
@@ -57,11 +93,14 @@ class Period:
         listed = [node.id for node in self._latest(recall, when.spans)]
         inside = dict.fromkeys(listed)
         others = [hit for hit in recall.hits if hit.id not in inside]
-        kept = self._writing(others, [each for each in map(written, when.spans) if each])
+        kept = self._naming(others, when.spans)
+        notes = (undated(when.spans, told=len(kept)),) if when.spans and not listed else ()
+        if not listed and not kept:
+            return replace(recall, notes=recall.notes + notes)
         hits = [Hit(id, 1.0, {PERIOD: Place(rank, 1.0, 1.0, 1.0)}) for rank, id in enumerate(listed, start=1)]
         gone = tuple(Rejection(id=hit.id, stage=STAGE, reason=REASON, value=0.0, limit=1.0) for hit in others if hit.id not in kept)
         left = [hit for hit in others if hit.id in kept]
-        return replace(recall, hits=(*hits, *left), signals=None, rejected=recall.rejected + gone)
+        return replace(recall, hits=(*hits, *left), signals=None, rejected=recall.rejected + gone, notes=recall.notes + notes)
 
     def _latest(self, recall: Recall, spans: Sequence[TimeSpan]) -> list[Node]:
         where, most = recall.question.where, max(self.limit, recall.question.k)
@@ -70,8 +109,10 @@ class Period:
         in_order = sorted(found.values(), key=lambda node: node.id)
         return sorted(in_order, key=lambda node: node.t_valid, reverse=True)[:most]
 
-    def _writing(self, hits: Sequence[Hit], times: Sequence[frozenset[str]]) -> frozenset[NodeId]:
-        """Return those whose texts write one of the times: "founded in 1999" was noted later and answers all the same."""
-        nodes = self.store.get([hit.id for hit in hits]) if times else {}
-        held = {id: set(terms(f"{node.title} {node.text}")) for id, node in nodes.items()}
-        return frozenset(id for id, found in held.items() if any(time <= found for time in times))
+    def _naming(self, hits: Sequence[Hit], spans: Sequence[TimeSpan]) -> frozenset[NodeId]:
+        """Return those whose texts name one of the times: "founded in 1999" was noted later and answers all the same."""
+        nodes = self.store.get([hit.id for hit in hits]) if spans else {}
+        times = [each for each in map(written, spans) if each]
+        held = {id: set(terms(f"{node.title} {node.text}")) for id, node in nodes.items()} if times else {}
+        writing = {id for id, found in held.items() if any(time <= found for time in times)}
+        return frozenset(id for id, node in nodes.items() if id in writing or told_in(node, spans))

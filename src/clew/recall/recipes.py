@@ -42,6 +42,7 @@ from clew.recall.score import Score
 from clew.recall.several import Several
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Recall, Stage, Step
 from clew.recall.tracerank import TraceRank
+from clew.recall.yet import NotYet
 from clew.settings import Settings
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ THOROUGH_FACTOR = 3
 CHANNELS = {"lexical": (SPARSE,), "dense": (DENSE,)}
 ALL = (DENSE, CONTEXT, QUESTION, SPARSE)
 PLAIN = ("lexical", "dense")  # one channel, as it comes
+TOLD = "told"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,13 @@ def recipe(
     )
     weights = {"weight": options.section_weight, "weight_long": options.section_weight_long, "dense_weight": options.section_dense_weight}
     lift = Lift(**weights, limit=options.candidates, store=store)
-    score = Score(recency_rate_per_day=settings.score.recency_rate_per_day, access_divisor=settings.score.access_divisor, store=store)
+    counted = settings.score
+    score = Score(
+        recency_rate_per_day=counted.recency_rate_per_day,
+        told=counted.recency_from == TOLD,
+        access_divisor=counted.access_divisor,
+        store=store,
+    )
     pack = Pack(expand=_expand(settings, store), gate=_gate(name, settings), collapse=options.collapse_overlaps, store=store)
     before = (Narrow(count=options.staged_sections, dense_weight=options.convex_dense_weight, store=store, embed=embed),)
     timed = options.period_weight > 0 and name not in PLAIN
@@ -140,6 +148,7 @@ def recipe(
             *_several(settings, store),
             *_rerank(name, settings, store, read, reader),
             *_chronology(settings, store),
+            *((NotYet(store=store),) if options.not_yet else ()),
         )
     )
     return Recipe(name, (Analyse(), *dated, *(before if name == "staged" else ()), candidates, fuse, *beside, score, *after, pack))
@@ -232,7 +241,8 @@ def _chronology(settings: Settings, store: Store) -> tuple[Chronology, ...]:
     chosen = settings.recall
     if not chosen.latest and not chosen.period_weight:
         return ()
-    return (Chronology(order=chosen.latest, share=chosen.latest_share, period_weight=chosen.period_weight, store=store),)
+    shares = {"share": chosen.latest_share, "cosine": chosen.latest_cosine}
+    return (Chronology(order=chosen.latest, **shares, period_weight=chosen.period_weight, store=store),)
 
 
 def _expand(settings: Settings, store: Store) -> Expand | None:

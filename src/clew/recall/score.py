@@ -18,12 +18,23 @@ SECONDS_PER_DAY = 86_400.0
 
 
 def recency(age_days: float, *, rate_per_day: float) -> float:
-    """Return e^(−rate·age): 1 for now, and for the future.
+    """Return e^(−rate·age): 1 for now, and less the further it lies from now; what is still to come is as far as what is over.
 
-    >>> round(recency(10, rate_per_day=0.1), 4), recency(-3, rate_per_day=0.1)
-    (0.3679, 1.0)
+    >>> round(recency(10, rate_per_day=0.1), 4), round(recency(-10, rate_per_day=0.1), 4), recency(0, rate_per_day=0.1)
+    (0.3679, 0.3679, 1.0)
     """
-    return math.exp(-rate_per_day * max(0.0, age_days))
+    return math.exp(-rate_per_day * abs(age_days))
+
+
+def fresh_since(signals: Signals, *, now: datetime) -> datetime:
+    """Return when a memory was news: when it became true, or when it was told if that was later and is not still to come.
+
+    >>> june, today = datetime(2026, 6, 1), datetime(2026, 11, 17)
+    >>> lives = Signals(june, 0.5, 0, told=today)
+    >>> fresh_since(lives, now=today) == today, fresh_since(lives, now=datetime(2026, 7, 1)) == june
+    (True, True)
+    """
+    return signals.told if signals.t_valid < signals.told <= now else signals.t_valid
 
 
 def access(count: int, *, divisor: float) -> float:
@@ -56,10 +67,18 @@ def with_components(hit: Hit, added: Mapping[str, Component]) -> Hit:
 
 
 def components(
-    relevance: float, signals: Signals, *, weights: Weights, now: datetime, recency_rate_per_day: float, access_divisor: float
+    relevance: float,
+    signals: Signals,
+    *,
+    weights: Weights,
+    now: datetime,
+    recency_rate_per_day: float,
+    access_divisor: float,
+    told: bool = True,
 ) -> dict[str, Component]:
-    """Return the four components of a memory's score."""
-    age_days = (now - signals.t_valid).total_seconds() / SECONDS_PER_DAY
+    """Return the four components of a memory's score; `told` lets it be as recent as when it was told."""
+    since = fresh_since(signals, now=now) if told else signals.t_valid
+    age_days = (now - since).total_seconds() / SECONDS_PER_DAY
     return {
         "semantic": Component(relevance, weights.semantic),
         "recency": Component(recency(age_days, rate_per_day=recency_rate_per_day), weights.recency),
@@ -76,6 +95,7 @@ def scores(
     now: datetime,
     recency_rate_per_day: float,
     access_divisor: float,
+    told: bool = True,
 ) -> dict[NodeId, float]:
     """Return `total` of `components` for each, to the last bit, without making them: most candidates are only put in order.
 
@@ -85,9 +105,9 @@ def scores(
     semantic, recent, important, often = weights
     for id, relevance in relevances.items():
         if id in known:
-            t_valid, importance, accesses, _, _ = known[id]
-            age_days = (now - t_valid).total_seconds() / SECONDS_PER_DAY
-            fresh = math.exp(-recency_rate_per_day * age_days) if age_days > 0.0 else 1.0  # as `recency`
+            t_valid, importance, accesses, _, _, heard = known[id]
+            since = heard if told and t_valid < heard <= now else t_valid  # as `fresh_since`
+            fresh = math.exp(-recency_rate_per_day * abs((now - since).total_seconds() / SECONDS_PER_DAY))  # as `recency`
             used = access(accesses, divisor=access_divisor) if accesses else 0.0  # most never were
             found[id] = often * used + important * importance + recent * fresh + semantic * relevance  # in the order in which `total` sums
     return found
@@ -100,9 +120,11 @@ class Score:
     recency_rate_per_day: float
     access_divisor: float
     store: Store = field(repr=False, compare=False)
+    told: bool = True
+    """Whether a memory is as recent as when it was told, or as when it became true."""
 
     def __call__(self, recall: Recall) -> Recall:
-        """Set components and scores."""
+        """Set components and scores; what it has read of the hits is passed on."""
         hits = LazyHits.of(recall.hits)
         worths = hits.worths()
         known = recall.signals if recall.signals is not None else self.store.signals(list(worths))
@@ -110,6 +132,7 @@ class Score:
             "weights": recall.question.weights,
             "now": recall.question.where.moment,
             "recency_rate_per_day": self.recency_rate_per_day,
+            "told": self.told,
             "access_divisor": self.access_divisor,
         }
         found, places = scores(worths, known, **terms), dict(zip(worths, count(), strict=False))
@@ -118,4 +141,4 @@ class Score:
             negated, id = each
             return hits[places[id]]._replace(score=-negated, components=components(worths[id], known[id], **terms))
 
-        return replace(recall, hits=LazyHits(sorted((-score, id) for id, score in found.items()), made))
+        return replace(recall, hits=LazyHits(sorted((-score, id) for id, score in found.items()), made), signals=known)

@@ -260,7 +260,7 @@ class Recall:
     channels: Mapping[str, Ranking] = field(default_factory=dict)
     lows: Mapping[str, float] = field(default_factory=dict)
     signals: Mapping[NodeId, Signals] | None = field(default=None, repr=False)
-    """What the score asks of the hits, where a stage before it has read it already."""
+    """What the score asks of the hits, where a stage has read it already."""
     there: Coverage | None = field(default=None, repr=False)
     """What the space holds, where a stage has asked already."""
     nodes: Mapping[NodeId, Node] = field(default_factory=dict, repr=False)

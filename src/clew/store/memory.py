@@ -27,6 +27,7 @@ from clew.store.filters import passes
 from clew.store.naming import Spoken, each_once
 from clew.store.vectors import Halves, as_unit, exact_cosines
 from clew.types import (
+    BEGINNING,
     Edge,
     Embedding,
     Event,
@@ -202,7 +203,8 @@ class MemoryStore:
     def signals(self, ids: Sequence[NodeId]) -> dict[NodeId, Signals]:
         """Return what a score asks of the nodes that exist, by id."""
         return {
-            id: Signals(node.t_valid, node.importance, node.accesses, node.parent, bool(node.context)) for id, node in self.get(ids).items()
+            id: Signals(node.t_valid, node.importance, node.accesses, node.parent, bool(node.context), _told(node))
+            for id, node in self.get(ids).items()
         }
 
     def evidence(self, ids: Sequence[NodeId]) -> dict[NodeId, Evidence]:
@@ -484,6 +486,10 @@ def _ends(edge: Edge) -> tuple[NodeId, str, NodeId]:
 
 def _place(node: Node) -> tuple[int, NodeId]:
     return node.position or 0, node.id
+
+
+def _told(node: Node) -> datetime:
+    return node.t_created if node.kind is Kind.MEMORY else BEGINNING
 
 
 def _live(node: Node) -> bool:

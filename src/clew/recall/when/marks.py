@@ -11,7 +11,8 @@ from clew.recall.when.rule import Acceptance, after, always, before
 from clew.recall.when.values import Relation
 from clew.recall.when.vocabulary import PARTS, Pattern, pattern
 
-Wish: TypeAlias = Literal["latest", "earliest"]
+Wish: TypeAlias = Literal["latest", "current", "earliest"]
+"""What holds now is the latest as well; `current` says which way it was asked for."""
 
 _DETERMINERS = frozenset("the my our his her their your its a an this that in at of on for very".split())
 _EVENTS = (
@@ -20,9 +21,14 @@ _EVENTS = (
     "conference|interview|exam|test|game|match|race|workout|dinner|lunch|party|holiday|sprint|standup|workshop|class|lesson"
 )
 _NOT_OF_NOW = frozenset("directory working thread process index frame flow line node loop iteration element transformer density".split())
-_RECORDS = "messages?|notes?|memor(?:y|ies)|entr(?:y|ies)|files?|records?|versions?|e-?mails?|documents?|commits?|tickets?|issues?"
+_LIVING = frozenset(
+    "person people man men woman women boy girl child children kid kids brother sister sibling siblings son daughter cousin uncle aunt "
+    "grandson granddaughter grandchild nephew niece friend friends member members colleague employee user customer player student twin "
+    "dog cat pet horse tree trees animal living age".split()
+)
 _AUXILIARY = re.compile(r"\b(?:did|have|has|had|was|were|do|does|is|are)\b", re.IGNORECASE)
 _ACTOR = re.compile(r"(?:\b(?i:i|we|you|he|she|they|it)|\b[A-Z]\w{1,24})\s{1,3}$")
+_WHO = re.compile(r"\bwho(?:['’]s|se)?\b", re.IGNORECASE)
 _RANKED = frozenset("place prize class aid name names person half order thing".split())
 _REACH = 48
 
@@ -44,6 +50,11 @@ def _deadline(match: re.Match[str]) -> bool:
 def _superlative(match: re.Match[str], lead: str) -> bool:
     del lead
     return not _deadline(match)
+
+
+def _of_things(match: re.Match[str], lead: str) -> bool:
+    """Doubt "my oldest brother" and "who is the oldest?": people are old by their age."""
+    return _superlative(match, lead) and after(match).lower() not in _LIVING and not _WHO.search(match.string, 0, match.start())
 
 
 def _of_now(match: re.Match[str], lead: str) -> bool:
@@ -86,15 +97,15 @@ def _mark(wish: Wish, heads: str, source: str, accepts: Acceptance = always) -> 
 MARKS = by_head(
     (
         _mark("latest", "latest newest most", "latest|newest|most recent(?:ly)?", _superlative),
-        _mark("latest", "currently nowadays presently these", "currently|nowadays|presently|these days"),
-        _mark("latest", "right at as up to", "right now|at the moment|at present|as of (?:now|today)|up[ -]to[ -]date|up to now|to date"),
-        _mark("latest", "current", "current", _of_now),
-        _mark("latest", "now", "now", _at_once),
+        _mark("current", "currently nowadays presently these", "currently|nowadays|presently|these days"),
+        _mark("current", "right at as up to", "right now|at the moment|at present|as of (?:now|today)|up[ -]to[ -]date|up to now|to date"),
+        _mark("current", "current", "current", _of_now),
+        _mark("current", "now", "now", _at_once),
         _mark("latest", "last", "last time", _undetermined),
         _mark("latest", "last", f"last(?= (?:{_EVENTS})s?\\b)"),
         _mark("latest", "last", "last", _adverb),
         _mark("earliest", "earliest", "earliest", _superlative),
-        _mark("earliest", "oldest", f"oldest(?= (?:{_RECORDS})\\b)"),
+        _mark("earliest", "oldest", "oldest", _of_things),
         _mark("earliest", "initially originally first very at", "initially|originally|(?:very )?first(?= time)|first ever|at first"),
         _mark("earliest", "first", f"first(?= (?:{_EVENTS})s?\\b)", _unranked),
         _mark("earliest", "first", "first", _adverb),

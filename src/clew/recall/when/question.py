@@ -27,12 +27,13 @@ def when(
     ('before we moved',)
     """
     _check(languages, week_starts)
+    ahead = bool(languages) and _AHEAD.search(text) is not None
     if not languages or not may_name_a_time(text):
-        return When(rest=text)
+        return When(rest=text, ahead=ahead)
     from clew.recall.when.reading import read  # noqa: PLC0415 - the rules take longer to load than most questions need them
 
     moment = (now if now.tzinfo else now.replace(tzinfo=UTC)).astimezone(UTC)
-    return read(text, Clock(moment, _AHEAD.search(text) is not None, day_first, _WEEK_STARTS[week_starts]))
+    return read(text, Clock(moment, ahead, day_first, _WEEK_STARTS[week_starts]))
 
 
 def _check(languages: Sequence[str], week_starts: str) -> None:

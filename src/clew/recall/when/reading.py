@@ -40,13 +40,15 @@ def read(text: str, clock: Clock) -> When:
     return When(
         rest=_without(text, cuts),
         spans=tuple(piece.span for piece in said if piece.span),
-        latest=any(piece.wish == "latest" for piece in said),
+        latest=any(piece.wish in ("latest", "current") for piece in said),
         earliest=any(piece.wish == "earliest" for piece in said),
         relation=next((piece.relation for piece in said if piece.relation), None),
         unresolved=tuple(piece.unresolved for piece in said if piece.unresolved),
         asks=asks_for_time(text),
         cuts=cuts,
         events=tuple(piece.event for piece in said if piece.event),
+        current=any(piece.wish == "current" for piece in said),
+        ahead=clock.ahead,
     )
 
 

@@ -77,6 +77,10 @@ class When:
     cuts: tuple[tuple[int, int], ...] = ()
     events: tuple[Event, ...] = ()
     """Of what stayed open, that which a memory may date."""
+    current: bool = False
+    """Whether the latest is asked for as what holds now ("currently"), not as what happened last."""
+    ahead: bool = False
+    """Whether the question is about what will be."""
 
     @property
     def alone(self) -> bool:

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from clew.errors import InputError
-from clew.types import Event, Kind, Node, Quality, Stability, Stub
+from clew.types import BEGINNING, Event, Kind, Node, Quality, Stability, Stub
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -50,7 +50,6 @@ COLUMNS = [
 QUOTE = '"{}"'
 ACCESSES = "coalesce((SELECT a.count FROM access a WHERE a.nid = n.nid), 0)"
 SELECTED = ", ".join(f'n."{column}"' for column in COLUMNS) + f", {ACCESSES}"
-SIGNALS = f"n.id, n.t_valid, n.importance, {ACCESSES}, n.parent, n.context <> ''"
 TIMES = frozenset({"t_valid", "t_invalid", "t_created", "t_expired"})
 LISTS = frozenset({"keywords", "tags"})
 FLAGS = frozenset({"protected", "archived"})
@@ -70,6 +69,10 @@ def micros(moment: datetime) -> int:
     86400000000
     """
     return (moment - EPOCH) // MICROSECOND
+
+
+TOLD = f"CASE n.kind WHEN '{Kind.MEMORY}' THEN n.t_created ELSE {micros(BEGINNING)} END"
+SIGNALS = f"n.id, n.t_valid, n.importance, {ACCESSES}, n.parent, n.context <> '', {TOLD}"
 
 
 def moment(value: int) -> datetime:

@@ -24,7 +24,7 @@ from clew.store.sqlite.rows import SIGNALS
 from clew.types import Match, NodeId
 
 NOTED = f"{SIGNALS}, n.nid"
-NUMBER = 6  # where it stands: behind the signals
+NUMBER = 7  # where it stands: behind the signals
 KEPT = 2048  # rows of the latest searches: a recall finds some 200; with vectors 2 MB
 NOTES_KEPT = 32  # searches, which may find little: each is looked through for every node that is asked for
 

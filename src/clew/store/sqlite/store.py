@@ -593,8 +593,9 @@ def _signals(rows: Sequence[tuple[Any, ...]]) -> dict[NodeId, Signals]:
     """Return rows that begin as SIGNALS selects; made for every candidate of every recall, so column by column and without Python calls."""
     if not rows:
         return {}
-    ids, t_valid, importance, accesses, parent, keyed, *_ = zip(*rows, strict=False)  # what is noted has more behind it
-    return dict(zip(ids, map(_signal, zip(moments(t_valid), importance, accesses, parent, map(bool, keyed), strict=True)), strict=True))
+    ids, t_valid, importance, accesses, parent, keyed, told, *_ = zip(*rows, strict=False)  # what is noted has more behind it
+    values = zip(moments(t_valid), importance, accesses, parent, map(bool, keyed), moments(told), strict=True)
+    return dict(zip(ids, map(_signal, values), strict=True))
 
 
 def _added(nodes: Sequence[Node], events: Sequence[Event]) -> dict[NodeId, Event]:

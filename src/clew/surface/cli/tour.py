@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from importlib.resources import files
+from itertools import groupby
 from time import perf_counter
 from typing import Any
 
@@ -107,11 +108,23 @@ class Asked:
         return tuple(sorted(set(self.answer.terms) & set(best)))
 
 
+class Hand:
+    """A clock whose hand can be set: what an agent learned it told on that day, not all of it today."""
+
+    def __init__(self) -> None:
+        self.at: datetime | None = None
+
+    def __call__(self) -> datetime:
+        """Return the moment that it is set to, or now."""
+        return self.at or datetime.now(UTC)
+
+
 class Tour:
     """Fills a store and asks it, step by step."""
 
-    def __init__(self, clew: Clew, now: datetime) -> None:
+    def __init__(self, clew: Clew, clock: Hand, now: datetime) -> None:
         self._clew = clew
+        self._clock = clock
         self._now = now
 
     @cached_property
@@ -128,7 +141,11 @@ class Tour:
     def store(self) -> tuple[list[dict[str, Any]], float]:
         """Remember them all; return the outcomes and the seconds it took."""
         began = perf_counter()
-        outcomes = self._clew.remember_many(self.memories, near=False, source="clew demo")
+        outcomes = []
+        for day, told in groupby(sorted(self.memories, key=_day), key=_day):
+            self._clock.at = day
+            outcomes += self._clew.remember_many(list(told), near=False, source="clew demo")
+        self._clock.at = None
         return [payload.outcome(each) for each in outcomes], perf_counter() - began
 
     def offer(self) -> Iterator[tuple[Offer, dict[str, Any]]]:
@@ -142,3 +159,8 @@ class Tour:
             answer = self._clew.recall(each.query, k=each.k, track=False, **each.options)
             other = self._clew.recall(each.query, k=each.k, track=False, **each.also) if each.also else None
             yield Asked(question=each, answer=answer, other=other)
+
+
+def _day(memory: Mapping[str, Any]) -> datetime:
+    day: datetime = memory["valid_from"]
+    return day

@@ -51,7 +51,7 @@ def _told(session: Session, lexical: str | None) -> dict[str, Any]:
     from datetime import UTC, datetime  # noqa: PLC0415 - each start pays for what it uses
 
     from clew.surface import payload  # noqa: PLC0415
-    from clew.surface.cli.tour import Tour  # noqa: PLC0415
+    from clew.surface.cli.tour import Hand, Tour  # noqa: PLC0415
     from clew.surface.cli.views import tour as view  # noqa: PLC0415 - loads rich
     from clew.surface.cli.views.screen import show  # noqa: PLC0415
 
@@ -59,9 +59,9 @@ def _told(session: Session, lexical: str | None) -> dict[str, Any]:
         if not session.as_json:
             show(page)
 
-    now = datetime.now(UTC)
-    with session.clew(create=True) as clew:
-        tour = Tour(clew, now)
+    now, clock = datetime.now(UTC), Hand()
+    with session.clew(create=True, clock=clock) as clew:
+        tour = Tour(clew, clock, now)
         tell(view.opening(str(session.store), lexical))
         entries, seconds = tour.store()
         tell(view.stored(entries, seconds))

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 def supersede_command(session: Session, id: str, text: str, *, metadata: tuple[str, ...], **options: Any) -> int:
     """Put TEXT in the place of the memory ID.
 
-    The old memory ends where the new one begins. Nothing is lost: --as-of shows what was true before, --known-at what was
-    believed. A TEXT of - is read from stdin. Exits with 1 if the text was refused; then nothing has changed.
+    The old memory ends where the new one begins; if that is before it was added, and it was added without --valid-from, it
+    was true at every time before. Nothing is lost: --as-of shows what was true before, --known-at what was believed. A TEXT
+    of - is read from stdin. Exits with 1 if the text was refused; then nothing has changed.
 
     \b
       clew supersede 01m7gfwdmr422zgpq588cdfnzy "The staging database listens on port 6000" --valid-from 2026-03-01
@@ -61,12 +62,16 @@ def supersede_command(session: Session, id: str, text: str, *, metadata: tuple[s
 def invalidate_command(session: Session, id: str, *, at: str | None) -> None:
     """Say that the memory ID stopped being true.
 
-    It still answers --as-of an earlier time. Said again with another time, that time counts.
+    It still answers --as-of an earlier time. Said again with another time, that time counts. A memory that was added without
+    --valid-from may have stopped before it was added: then it was true until that time, whenever it began.
     """
+    from clew.types import BEGINNING  # noqa: PLC0415 - each start pays for what it uses
+
     with session.clew() as clew:
         id = whole_id(clew, id)
         node = clew.invalidate(id, at=at)
-    _tell(session, node, f"was true until {_when(node.t_invalid)}.")
+    since = ", since an unknown time" if node.t_valid == BEGINNING else ""
+    _tell(session, node, f"was true until {_when(node.t_invalid)}{since}.")
 
 
 @click.command("expire")

@@ -15,7 +15,7 @@ from clew.ingest.firewall.trust import trust_of
 from clew.surface.cli.text import clean, counted, one_line
 from clew.surface.cli.views.screen import DIM, KEY, WARN, ago, facts, whole_words
 from clew.times import iso
-from clew.types import Event, Kind, Node
+from clew.types import BEGINNING, Event, Kind, Node
 
 TEXT_INDENT = (0, 0, 0, 2)
 EXCERPT = 320  # characters of a chunk or a document: four lines of a terminal
@@ -101,6 +101,8 @@ def _quality(node: Node) -> str:
 
 def _span(begin: datetime, end: datetime | None, now: datetime) -> str:
     until = f" until {iso(end)}" if end else ""
+    if begin == BEGINNING:
+        return f"{ago(begin, now)}{until}"
     return f"from {iso(begin)[:19]}Z ({ago(begin, now)}){until}"
 
 

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from clew.surface.cli.text import clean
+from clew.types import BEGINNING
 
 DIM, KEY, SCORE, GOOD, WARN, BAD = "dim", "cyan", "bold cyan", "green", "yellow", "red"
 UNBROKEN = 100_000  # columns in a pipe: who reads it wants a memory on a line, and a terminal to break it
@@ -89,7 +90,11 @@ def ago(moment: datetime, now: datetime) -> str:
     ['5 minutes ago', '3 hours ago', '1 day ago', '6 weeks ago', '2 years ago']
     >>> ago(now + timedelta(days=3), now), ago(now, now)
     ('in 3 days', 'just now')
+    >>> ago(BEGINNING, now)
+    'since an unknown time'
     """
+    if moment == BEGINNING:
+        return "since an unknown time"
     seconds = (now - moment).total_seconds()
     for name, length in (
         ("year", 365 * 86400),

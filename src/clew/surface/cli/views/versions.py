@@ -12,7 +12,7 @@ from rich.text import Text
 from clew.surface.cli.text import clean
 from clew.surface.cli.views.screen import DIM, KEY
 from clew.times import iso
-from clew.types import Node
+from clew.types import BEGINNING, Node
 
 
 def versions_page(nodes: Sequence[Node], id: str) -> Group:
@@ -29,6 +29,15 @@ def _version(node: Node, *, asked: bool) -> Group:
 
 
 def _span(begin: datetime, end: datetime | None) -> str:
+    """Return an interval in words; without a beginning that is known it is only said until when.
+
+    >>> from datetime import UTC
+    >>> march = datetime(2026, 3, 1, tzinfo=UTC)
+    >>> _span(march, None), _span(BEGINNING, march)
+    ('from 2026-03-01', 'until 2026-03-01')
+    """
+    if begin == BEGINNING and end:
+        return f"until {_moment(end)}"
     return f"from {_moment(begin)}" + (f" to {_moment(end)}" if end else "")
 
 
