@@ -105,15 +105,20 @@ class Fit:
         if self.first is None:
             return self._chances(samples)
         before = self.first.chances(samples)
-        return np.where(before >= SURE, np.inf, np.where(before < HOPELESS, 0.0, self._chances(samples)))
+        sure = before * _doubts(samples) >= SURE
+        return np.where(sure, np.inf, np.where(before < HOPELESS, 0.0, self._chances(samples)))
 
     def _chances(self, samples: Sequence[Sample]) -> Floats:
         judged = np.array([sample.evidence is not None for sample in samples])
         found = np.full(len(samples), np.inf)
         told = [sample for sample in samples if sample.evidence is not None]
-        shares = np.array([doubt(sample.evidence) for sample in told if sample.evidence is not None])
-        found[judged] = chance(matrix(told, self.signs) @ np.array(self.weights) + self.bias) / shares
+        found[judged] = chance(matrix(told, self.signs) @ np.array(self.weights) + self.bias) / _doubts(told)
         return found
+
+
+def _doubts(samples: Sequence[Sample]) -> Floats:
+    """Return the share of the threshold that the space of each is held to."""
+    return np.array([1.0 if sample.evidence is None else doubt(sample.evidence) for sample in samples])
 
 
 def never_stored(name: str) -> list[tuple[str, str, tuple[str, ...]]]:

@@ -90,7 +90,7 @@ def test_a_store_without_any_vector_says_that_recall_is_by_words(open_clew: Open
     embedder = Switchable()
     embedder.down = True
     memory = open_clew(embedder=embedder)
-    assert memory.recall("ladder").notes == ()  # an empty store lacks nothing
+    assert memory.recall("ladder").notes == ("The space default holds nothing to recall.",)  # and lacks no vectors
     memory.remember(NOTES[0])
     embedder.down = False
     answer = memory.recall("ladder")

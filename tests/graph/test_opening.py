@@ -37,6 +37,7 @@ def test_a_name_at_the_beginning_that_is_described_is_the_subject(text: str, nam
     [
         "",
         "The deploy is broken.",
+        "Low tide is at six.",
         "It is raining.",
         "This is Anna's desk.",
         "My Dad is a baker.",

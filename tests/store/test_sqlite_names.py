@@ -190,7 +190,7 @@ def test_an_empty_store_of_the_first_version_has_nothing_to_be_read(path: Path, 
 def test_in_a_store_of_the_seventh_version_memories_are_told_of_what_they_begin_with(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from clew.store.sqlite import database
 
-    texts = {"a": "Matt Joyce left.", "b": "Matt Joyce: hello", "c": "Then Matt Joyce left."}
+    texts = {"a": "Matt Joyce left.", "b": "Matt Joyce: hello", "c": "Then Matt Joyce left.", "e": "Matt Joyce's cat left."}
     with monkeypatch.context() as old:
         old.setattr(database, "MIGRATIONS", schema.MIGRATIONS[:7])
         with closing(SqliteStore.open(path)) as store:
@@ -199,5 +199,5 @@ def test_in_a_store_of_the_seventh_version_memories_are_told_of_what_they_begin_
             store.mention([said(id, "matt joyce")._replace(start=start, end=start + 10) for id, start in places.items()])
     with closing(SqliteStore.open(path)) as store:
         found = store.named(["matt joyce"], where(), limit=5)["matt joyce"]
-        assert (found.openers, found.holders, found.nodes) == (("a",), ("d", "c", "b", "a"), 4)
+        assert (found.openers, found.holders, found.nodes) == (("a",), ("d", "e", "c", "b", "a"), 5)
         assert [problem for problem in store.verify() if problem.check == "names"] == []

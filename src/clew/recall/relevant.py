@@ -39,6 +39,7 @@ FEW = 8  # memories that may all be expired or archived; of more that hold a wor
 # Probabilities beyond which no hit is read closely: 0.9 to 1 and 0 to 0.02 did alike when left-out sets were judged.
 SURE, HOPELESS = 0.95, 0.01
 LITTLE = 500  # words at which a space is doubted half as readily as a large one; chosen of 200 to 2,000
+LEAST_DOUBT = 0.2  # of a space that says next to nothing: without it nothing was doubted in a store of four memories
 
 
 class Evidence(NamedTuple):
@@ -112,7 +113,7 @@ def doubt(evidence: Evidence) -> float:
     >>> doubt(Evidence(0.6, 0.1, 1.0, 0.0, 0.0, 1.0, said=500)), doubt(Evidence(0.6, 0.1, 1.0, 0.0, 0.0, 1.0))
     (0.5, 1.0)
     """
-    return 1.0 if evidence.said == math.inf else evidence.said / (evidence.said + LITTLE)
+    return 1.0 if evidence.said == math.inf else max(LEAST_DOUBT, evidence.said / (evidence.said + LITTLE))
 
 
 def in_doubt(evidence: Evidence, calibration: Calibration) -> bool:
@@ -122,8 +123,7 @@ def in_doubt(evidence: Evidence, calibration: Calibration) -> bool:
     >>> in_doubt(Evidence(0.8, 0.1, 1.0, 0.0, 0.0, 1.0), plain), in_doubt(Evidence(0.6, 0.0, 0.5, 0.0, 0.0, 1.0), plain)
     (False, True)
     """
-    share = doubt(evidence)
-    return HOPELESS * share <= probability(evidence, calibration) < SURE * share
+    return HOPELESS * doubt(evidence) <= probability(evidence, calibration) < SURE
 
 
 def coverage(held: float, whole: float) -> float:

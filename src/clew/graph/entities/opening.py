@@ -14,6 +14,7 @@ from clew.words import STOP_WORDS, folded
 
 LONGEST = 80  # characters of a heading, or of a name with which a text begins
 MOST_WORDS = 10
+MIXED = 2  # words with capitals that a name has beside others without: "Atout cœur à Tokyo"
 MOST_GIVEN = 5  # words of a person's name
 DESCRIBED_WITHIN = 400  # characters from the beginning to "is": dates and other names stand between
 _SIGNS = frozenset("=<>{}[];|\\")  # of code and tables, which have no headings
@@ -117,7 +118,8 @@ def _is_name(name: str) -> bool:
     first, plain = telling[0] if telling else ("", "")
     if len(words) > MOST_WORDS or not first[:1].isalnum() or first[0].islower():
         return False
-    if any(word[:1].islower() and is_common(small) for word, small in telling):
+    small = [folding for word, folding in telling if word[:1].islower()]
+    if small and (len(telling) - len(small) < MIXED or any(map(is_common, small))):
         return False
     if len(telling) == 1:
         return not (is_common(plain) or plain in DATES or plain in STOP_WORDS or plain.isdigit())

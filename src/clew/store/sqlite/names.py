@@ -67,10 +67,10 @@ END;
 # What `mention.subject` says of a node and a name.
 NAMING, ABOUT, OPENING = 0, 1, 2
 
-# Version 8: of what memories name, it was not told apart what they begin with. A colon behind it makes it a speaker.
+# Version 8: of what memories name, it was not told apart what they begin with. A colon behind it makes it a speaker, a genitive an owner.
 MARK_OPENINGS = f"""
 UPDATE mention SET subject = {OPENING} WHERE subject = {NAMING} AND start = 0 AND "end" > 0
-AND nid IN (SELECT nid FROM node WHERE kind = 'memory' AND substr(text, mention."end" + 1, 1) <> ':')
+AND nid IN (SELECT nid FROM node WHERE kind = 'memory' AND title = '' AND substr(text, mention."end" + 1, 1) NOT IN (':', char(39), '’'))
 """
 
 MOST_LOOKED_AT = 4096
