@@ -213,7 +213,29 @@ def _shared(text: _Text, both: frozenset[str]) -> list[tuple[str, tuple[str, ...
             continue
         found.setdefault(min(word.keys & both), (*own, *word.before))
         own.clear()
-    return list(found.items())
+    return _possessed(list(found.items()))
+
+
+def _possessed(words: list[tuple[str, tuple[str, ...]]]) -> list[tuple[str, tuple[str, ...]]]:
+    """Return "the approval of a second person" as "a second person's approval": whose it is stands before it.
+
+    >>> _possessed([("approval", ("the",)), ("second", ("of", "a")), ("person", ())])
+    [('second', ('the',)), ('person', ()), ('approval', ())]
+    """
+    found: list[tuple[str, tuple[str, ...]]] = []
+    owning = 0  # where to put what goes on to say whose it is; 0: nowhere
+    for key, before in words:
+        if _lead(before) == "of" and found:
+            thing, led = found.pop()
+            found += [(key, led), (thing, ())]
+            owning = len(found) - 1
+        elif owning and not before:
+            found.insert(owning, (key, ()))
+            owning += 1
+        else:
+            found.append((key, before))
+            owning = 0
+    return found
 
 
 def _moved(one: Sequence[tuple[str, tuple[str, ...]]], other: Sequence[tuple[str, tuple[str, ...]]]) -> bool:
