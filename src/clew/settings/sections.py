@@ -285,8 +285,8 @@ class RecallSettings(Section):
         "Hits that seem to answer nothing: on returns none of them, flag returns them as nothing_relevant, off does not judge.",
         choices=("on", "flag", "off"),
     )
-    # On left-out sets 8.8 instead of 14.2 % of never-stored questions pass, at 1.0 points of recall instead of 1.4; SciFact is worse
-    # (16.7, not 11.8 %). About every fourth question is read, for some 30 ms of one core (benchmarks/results/relevance).
+    # On left-out sets 9.2 instead of 15.0 % of never-stored questions pass, at 0.9 points of recall instead of 1.7; SciFact is worse
+    # (22.5, not 12.7 %). About every fourth question is read, for some 30 ms of one core (benchmarks/results/relevance).
     read_closely: bool = setting(
         True, "Where it is in doubt whether the best hits answer, let the model read them word by word; the recipe fast does not."
     )

@@ -58,8 +58,8 @@ def opening(text: str) -> Opening:
 
     >>> opening("The Salt Meadow is a film by Marta Ruiz.").name, opening("Halcyon\nThe staging server, rebuilt in May.").name
     ('The Salt Meadow', 'Halcyon')
-    >>> opening("Marta Ines Ruiz (born 1960), better known as Tita, was a director.")
-    Opening(name='Marta Ines Ruiz', others=('Marta Ruiz', 'Tita'))
+    >>> opening("Marta Ines Ruiz (born 1960), better known as Tita, was a director.").others
+    ('Marta Ruiz', 'Tita')
     >>> [opening(text).name for text in ("The deploy is broken.", "Anna, Bob and Eva were there.", "Anna, your cat is ill.")]
     ['', '', '']
     """
