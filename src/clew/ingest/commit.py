@@ -232,7 +232,7 @@ def _reinforced(draft: Draft, outcome: Outcome, kind: EventKind, pending: Pendin
     pending.note(Event(node=str(outcome.canonical_id), kind=kind, at=now, detail={**told, **_whence(draft)}))
     pending.claim(draft, str(outcome.canonical_id))
     kept = pending.node(str(outcome.canonical_id))
-    if kept is not None and kind == EventKind.REINFORCE_NEAR:
+    if kept is not None and kind == EventKind.REINFORCE_NEAR and not trust_of(kept).flags:  # an order is not served without its mark
         outcome = replace(outcome, canonical_text=kept.text)
     ignored = [] if kept is None else _ignored(draft, kept)
     if ignored:

@@ -26,7 +26,6 @@ NAMING = (Kind.MEMORY, Kind.CHUNK)
 BELOW = " > "  # between a document's title and the headings below it, see `clew.ingest.tree.titled`
 PAGE = 256  # nodes that are read in one transaction
 DEFAULT = "default"
-MARKS = "\"'“”„‘’«»‹›*_` "  # what may stand around a name
 ARTICLES = ("", "the", "a", "an")
 NOT_TOLD_OF = (":", "'s ", "’s ", "' ", "’ ")  # behind a name
 SPACY_MODEL = "en_core_web_sm"
@@ -99,6 +98,8 @@ def _opened(node: Node) -> Iterator[Mention]:
 
 def _begins(node: Node, entity: Entity) -> bool:
     """Tell whether a text begins with a name; before a colon it is who speaks, and in the genitive whose something is."""
+    from clew.graph.entities.opening import MARKS  # noqa: PLC0415
+
     return not node.text.startswith(NOT_TOLD_OF, entity.end) and node.text[: entity.start].strip(MARKS).casefold() in ARTICLES
 
 

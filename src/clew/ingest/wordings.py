@@ -34,6 +34,24 @@ _JOINING = frozenset("of in at on for with".split())
 _LEADING = _JOINING | frozenset("during since until from to by after before because if when unless under over".split())
 
 
+_COUNTED = frozenset(
+    "two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand million half".split()
+)
+_AROUND = ".,;:!?\"'()[]“”‘’«»"
+_SORTS: tuple[Mapping[str, str], ...] = (
+    {"am": "am", "pm": "pm"},
+    {word: word for word in "must may might can could should shall will would need".split()},
+    dict.fromkeys(("is", "are"), "now") | dict.fromkeys(("was", "were"), "then"),
+    {"has": "has", "have": "has", "had": "had"},
+    dict.fromkeys("i me my mine".split(), "I")
+    | dict.fromkeys("you your yours".split(), "you")
+    | dict.fromkeys("he him his".split(), "he")
+    | dict.fromkeys("she her hers".split(), "she")
+    | dict.fromkeys("they them their theirs".split(), "they"),
+)
+"""Halves of the day, what may and must be, what is and was, and who."""
+
+
 def differ(one: str, other: str) -> bool:
     """Tell whether two texts differ in more than their wording.
 
@@ -51,6 +69,9 @@ def differ(one: str, other: str) -> bool:
         or mine.numbers != theirs.numbers
         or mine.negations != theirs.negations
         or mine.qualifiers != theirs.qualifiers
+        or mine.counted != theirs.counted
+        or _otherwise(mine.small, theirs.small)
+        or _respelled(one, other)
         or _exclude(mine, theirs)
         or _replaced(mine, theirs)
         or _reordered(mine, theirs)
@@ -75,6 +96,10 @@ class _Text(NamedTuple):
     qualifiers: frozenset[int]
     signs: tuple[str, ...]
     unspaced: str
+    counted: frozenset[str]
+    """The numbers that are written as words."""
+    small: tuple[tuple[str, ...], ...]
+    """Of each sort of small words that change what is said, those that it has, in order."""
 
     @property
     def keys(self) -> frozenset[str]:
@@ -128,6 +153,8 @@ def _read(text: str) -> _Text:
         frozenset(_QUALIFIERS[word] for word in plain if word in _QUALIFIERS),
         tuple(_signs(text)),
         _bare(unspaced),
+        _COUNTED.intersection(plain),
+        tuple(tuple(dict.fromkeys(sort[word] for word in plain if word in sort)) for sort in _SORTS),
     )
 
 
@@ -158,6 +185,29 @@ def _bare(unspaced: str) -> str:
     for particle in _LISTS["particles"].split():
         said = said.replace(particle, "")
     return said
+
+
+def _otherwise(mine: Sequence[Sequence[str]], theirs: Sequence[Sequence[str]]) -> bool:
+    """Tell whether both texts have small words of one sort, and others or in another order: "I owe you", "you owe me".
+
+    >>> differ("The call is at 10 am", "The call is at 10 pm"), differ("They must not use it", "They need not use it")
+    (True, True)
+    """
+    return any(here and there and here != there for here, there in zip(mine, theirs, strict=True))
+
+
+def _respelled(one: str, other: str) -> bool:
+    """Tell whether a path, a flag or a code is written otherwise: in these, capitals and order say something.
+
+    >>> differ("Start it with the flag -v", "Start it with the flag -V"), differ("It lies in /srv/a/data", "It lies in /srv/data/a")
+    (True, True)
+    """
+    here, there = ({word.strip(_AROUND) for word in text.split()} for text in (one, other))
+    mine, theirs = here - there, there - here
+    small = {word.casefold() for word in theirs}
+    if any(word.casefold() in small and not word.isalpha() for word in mine):
+        return True
+    return any("/" in word for word in mine) and any("/" in word for word in theirs)
 
 
 def _exclude(mine: _Text, theirs: _Text) -> bool:
@@ -225,7 +275,7 @@ def _possessed(words: list[tuple[str, tuple[str, ...]]]) -> list[tuple[str, tupl
     found: list[tuple[str, tuple[str, ...]]] = []
     owning = 0  # where to put what goes on to say whose it is; 0: nowhere
     for key, before in words:
-        if _lead(before) == "of" and found:
+        if before[:1] == ("of",) and found:
             thing, led = found.pop()
             found += [(key, led), (thing, ())]
             owning = len(found) - 1

@@ -44,7 +44,7 @@ def addressed(text: str, people: Collection[str]) -> str:
         word = found.group()
         if not word[0].isupper() or folded(word) not in names:
             return word
-        return "your" if word.endswith(("'s", "’s")) else "you"
+        return "your" if word.casefold().endswith(("'s", "’s")) else "you"
 
     said = _WORD.sub(spoken, text)
     if said == text:

@@ -114,15 +114,16 @@ class Chronology:
 
         least = self.share * max(hit.components[RELEVANCE].value for hit in hits)
         worthy = [hit for hit in hits if hit.components[RELEVANCE].value >= least]
-        asked = telling(recall.question.text)
+        words = telling(recall.question.text)
+        asked = {term for term, word in words.items() if not word.name} or words.keys()  # whom it is about is said by many
         cosines = {hit.id: hit.channels[DENSE].score for hit in worthy if DENSE in hit.channels}
         if not self.cosine or not (asked or cosines):
             return worthy
         near = self.cosine * max(cosines.values(), default=0.0)
         read = fetched(recall, [hit.id for hit in worthy], store=self.store).nodes if asked else {}
-        holding = {hit.id for hit in worthy if hit.id in read and not asked.keys().isdisjoint(_said(read[hit.id]))}
+        holding = {hit.id for hit in worthy if hit.id in read and not asked.isdisjoint(_said(read[hit.id]))}
         return [hit for hit in worthy if hit.id in holding or cosines.get(hit.id, -1.0) >= near] or worthy
 
 
 def _said(node: Node) -> list[str]:
-    return terms(f"{node.title}\n{node.text}\n{node.context}")
+    return terms(f"{node.title}\n{node.text}")

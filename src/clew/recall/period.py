@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from clew.ports import Sort, Store
-from clew.recall.state import Hit, Place, Recall, Rejection
+from clew.recall.state import Hit, Place, Recall, Rejection, Relevance
 from clew.times import iso
 from clew.types import Filter, Node, NodeId
 from clew.words import folded, query_terms, terms, words
@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # as in `state`: the rules are loaded by a question that name
 
 PERIOD = "period"
 STAGE = REASON = PERIOD
+READ, READ_CHARACTERS = 50, 400  # of the hits, and of each of them, that are read for times: to read all took half a second
+UNDATED = Relevance(probability=0.0, threshold=0.5, calibrated=False)  # where nothing is of the time that alone was asked for
 
 
 def bounded(where: Filter, start: datetime | None, end: datetime | None) -> Filter:
@@ -51,7 +53,7 @@ def told_in(node: Node, spans: Sequence[TimeSpan]) -> bool:
     """
     from clew.recall.when import when  # noqa: PLC0415 - only a question with a time needs it
 
-    named = [span for span in when(f"{node.title}\n{node.text}", now=node.t_valid).spans if span.relation == "in"]
+    named = [span for span in when(f"{node.title}\n{node.text[:READ_CHARACTERS]}", now=node.t_valid).spans if span.relation == "in"]
     return any(_within(each, span) for each in named for span in spans)
 
 
@@ -96,7 +98,7 @@ class Period:
         kept = self._naming(others, when.spans)
         notes = (undated(when.spans, told=len(kept)),) if when.spans and not listed else ()
         if not listed and not kept:
-            return replace(recall, notes=recall.notes + notes)
+            return replace(recall, notes=recall.notes + notes, relevance=UNDATED if when.spans else None)
         hits = [Hit(id, 1.0, {PERIOD: Place(rank, 1.0, 1.0, 1.0)}) for rank, id in enumerate(listed, start=1)]
         gone = tuple(Rejection(id=hit.id, stage=STAGE, reason=REASON, value=0.0, limit=1.0) for hit in others if hit.id not in kept)
         left = [hit for hit in others if hit.id in kept]
@@ -111,7 +113,7 @@ class Period:
 
     def _naming(self, hits: Sequence[Hit], spans: Sequence[TimeSpan]) -> frozenset[NodeId]:
         """Return those whose texts name one of the times: "founded in 1999" was noted later and answers all the same."""
-        nodes = self.store.get([hit.id for hit in hits]) if spans else {}
+        nodes = self.store.get([hit.id for hit in hits[:READ]]) if spans else {}
         times = [each for each in map(written, spans) if each]
         held = {id: set(terms(f"{node.title} {node.text}")) for id, node in nodes.items()} if times else {}
         writing = {id for id, found in held.items() if any(time <= found for time in times)}

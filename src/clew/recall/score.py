@@ -17,13 +17,15 @@ from clew.types import NodeId, Signals
 SECONDS_PER_DAY = 86_400.0
 
 
-def recency(age_days: float, *, rate_per_day: float) -> float:
+def recency(age_days: float, *, rate_per_day: float, ahead: bool = False) -> float:
     """Return e^(−rate·age): 1 for now, and less the further it lies from now; what is still to come is as far as what is over.
 
-    >>> round(recency(10, rate_per_day=0.1), 4), round(recency(-10, rate_per_day=0.1), 4), recency(0, rate_per_day=0.1)
+    Where the question looks `ahead`, what is still to come is as good as now.
+
+    >>> round(recency(10, rate_per_day=0.1), 4), round(recency(-10, rate_per_day=0.1), 4), recency(-10, rate_per_day=0.1, ahead=True)
     (0.3679, 0.3679, 1.0)
     """
-    return math.exp(-rate_per_day * abs(age_days))
+    return 1.0 if ahead and age_days < 0 else math.exp(-rate_per_day * abs(age_days))
 
 
 def fresh_since(signals: Signals, *, now: datetime) -> datetime:
@@ -75,13 +77,14 @@ def components(
     recency_rate_per_day: float,
     access_divisor: float,
     told: bool = True,
+    ahead: bool = False,
 ) -> dict[str, Component]:
     """Return the four components of a memory's score; `told` lets it be as recent as when it was told."""
     since = fresh_since(signals, now=now) if told else signals.t_valid
     age_days = (now - since).total_seconds() / SECONDS_PER_DAY
     return {
         "semantic": Component(relevance, weights.semantic),
-        "recency": Component(recency(age_days, rate_per_day=recency_rate_per_day), weights.recency),
+        "recency": Component(recency(age_days, rate_per_day=recency_rate_per_day, ahead=ahead), weights.recency),
         "importance": Component(signals.importance, weights.importance),
         "access": Component(access(signals.accesses, divisor=access_divisor), weights.access),
     }
@@ -96,6 +99,7 @@ def scores(
     recency_rate_per_day: float,
     access_divisor: float,
     told: bool = True,
+    ahead: bool = False,
 ) -> dict[NodeId, float]:
     """Return `total` of `components` for each, to the last bit, without making them: most candidates are only put in order.
 
@@ -107,7 +111,8 @@ def scores(
         if id in known:
             t_valid, importance, accesses, _, _, heard = known[id]
             since = heard if told and t_valid < heard <= now else t_valid  # as `fresh_since`
-            fresh = math.exp(-recency_rate_per_day * abs((now - since).total_seconds() / SECONDS_PER_DAY))  # as `recency`
+            age_days = (now - since).total_seconds() / SECONDS_PER_DAY
+            fresh = 1.0 if ahead and age_days < 0 else math.exp(-recency_rate_per_day * abs(age_days))  # as `recency`
             used = access(accesses, divisor=access_divisor) if accesses else 0.0  # most never were
             found[id] = often * used + important * importance + recent * fresh + semantic * relevance  # in the order in which `total` sums
     return found
@@ -133,6 +138,7 @@ class Score:
             "now": recall.question.where.moment,
             "recency_rate_per_day": self.recency_rate_per_day,
             "told": self.told,
+            "ahead": recall.when is not None and recall.when.beyond(recall.question.where.moment),
             "access_divisor": self.access_divisor,
         }
         found, places = scores(worths, known, **terms), dict(zip(worths, count(), strict=False))

@@ -202,9 +202,15 @@ class MemoryStore:
 
     def signals(self, ids: Sequence[NodeId]) -> dict[NodeId, Signals]:
         """Return what a score asks of the nodes that exist, by id."""
+        nodes = self.get(ids)
+        with self._reading() as state:
+            added: dict[NodeId, datetime] = {}
+            for event in state.events:
+                if event.node in nodes and event.kind is EventKind.ADD:
+                    added.setdefault(event.node, event.at)
         return {
-            id: Signals(node.t_valid, node.importance, node.accesses, node.parent, bool(node.context), _told(node))
-            for id, node in self.get(ids).items()
+            id: Signals(node.t_valid, node.importance, node.accesses, node.parent, bool(node.context), _told(node, added.get(id)))
+            for id, node in nodes.items()
         }
 
     def evidence(self, ids: Sequence[NodeId]) -> dict[NodeId, Evidence]:
@@ -488,8 +494,13 @@ def _place(node: Node) -> tuple[int, NodeId]:
     return node.position or 0, node.id
 
 
-def _told(node: Node) -> datetime:
-    return node.t_created if node.kind is Kind.MEMORY else BEGINNING
+def _told(node: Node, added: datetime | None) -> datetime:
+    """Return when a memory was first told; what was imported has its own time, or none if that is the import's."""
+    if node.kind is Kind.MEMORY and node.root is not None:
+        return node.t_created
+    if node.kind is Kind.MEMORY:
+        return added or node.t_created
+    return node.t_valid if node.t_valid in (node.t_created, added) else BEGINNING
 
 
 def _live(node: Node) -> bool:

@@ -87,6 +87,10 @@ class When:
         """Whether the question asks about nothing but a time, such as "what happened last week?"."""
         return bool(self.spans or self.latest) and not self.earliest and not self.unresolved and not names_a_topic(self.rest)
 
+    def beyond(self, now: datetime) -> bool:
+        """Tell whether the question is about what will be, or names a time that goes on after now."""
+        return self.ahead or any(span.end is not None and span.end > now for span in self.spans)
+
     def as_dict(self) -> dict[str, Any]:
         """Return what a trace shows: the spans with how each was read, and what stayed open."""
         return {

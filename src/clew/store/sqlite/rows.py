@@ -71,7 +71,12 @@ def micros(moment: datetime) -> int:
     return (moment - EPOCH) // MICROSECOND
 
 
-TOLD = f"CASE n.kind WHEN '{Kind.MEMORY}' THEN n.t_created ELSE {micros(BEGINNING)} END"
+# When it was first told: a row is made anew when its time changes. What was imported is undated too if its time is the import's.
+_ADDED = "coalesce(n.added_at, (SELECT min(at) FROM event WHERE node = n.id AND kind = 'ADD'), n.t_created)"
+TOLD = (
+    f"CASE WHEN n.root IS NULL AND n.kind = '{Kind.MEMORY}' THEN {_ADDED} WHEN n.kind = '{Kind.MEMORY}' THEN n.t_created "
+    f"WHEN n.t_valid IN (n.t_created, n.added_at) THEN n.t_valid ELSE {micros(BEGINNING)} END"
+)
 SIGNALS = f"n.id, n.t_valid, n.importance, {ACCESSES}, n.parent, n.context <> '', {TOLD}"
 
 

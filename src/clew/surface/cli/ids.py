@@ -16,7 +16,7 @@ SHOWN = 5
 
 def whole_id(clew: Clew, typed: str) -> str:
     """Return the one id that begins with what was typed; what begins none is returned as it is, and refused as unknown by whoever asks."""
-    if not LEAST_CHARACTERS <= len(typed) < WHOLE_CHARACTERS or clew.store.get([typed]):
+    if not LEAST_CHARACTERS <= len(typed) < WHOLE_CHARACTERS or not typed.isprintable() or clew.store.get([typed]):
         return typed
     found = clew.store.beginning(typed.lower(), limit=SHOWN + 1)
     if len(found) > 1:
