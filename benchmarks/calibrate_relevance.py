@@ -256,15 +256,13 @@ def report(sets: Mapping[str, Sequence[Sample]], model_id: str) -> dict[str, Any
     learned = {name: samples for name, samples in sets.items() if name not in JUDGED_ONLY}
 
     def judged(signs: tuple[str, ...], loss: float, *, closely: bool = False) -> dict[str, Any]:
-        seen = {name: samples for name, samples in sets.items() if not closely or read_closely(samples)}
-        taught = {name: samples for name, samples in learned.items() if name in seen}
-        others = {name: {other: taught[other] for other in taught if other != name} for name in seen}
-        final = fitted(taught, signs, loss=loss, closely=closely)
-        fits = {name: fitted(others[name], signs, loss=loss, closely=closely) for name in seen}
+        others = {name: {other: learned[other] for other in learned if other != name} for name in sets}
+        final = fitted(learned, signs, loss=loss, closely=closely)
+        fits = {name: fitted(others[name], signs, loss=loss, closely=closely) for name in sets}
         return {
             "fit": asdict(final),
-            "left_out": {name: row(fits[name], samples, held_out=False) for name, samples in seen.items()},
-            "held_out": {name: row(final, samples, held_out=True) for name, samples in seen.items()},
+            "left_out": {name: row(fits[name], samples, held_out=False) for name, samples in sets.items()},
+            "held_out": {name: row(final, samples, held_out=True) for name, samples in sets.items()},
         }
 
     return {
@@ -272,11 +270,6 @@ def report(sets: Mapping[str, Sequence[Sample]], model_id: str) -> dict[str, Any
         f"{model_id} {PLAIN}": judged(SIGNS, ALLOWED_LOSS),
         WORDS_ALONE: judged(WORD_SIGNS, CAUTIOUS_LOSS),
     }
-
-
-def read_closely(samples: Sequence[Sample]) -> bool:
-    """Tell whether the set was asked since hits are read closely."""
-    return not any(np.isnan(sample.evidence.grasped) for sample in samples if sample.evidence is not None)
 
 
 def mean(rows: Mapping[str, Mapping[str, Any]], column: str) -> float:

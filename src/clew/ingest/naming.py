@@ -26,8 +26,6 @@ NAMING = (Kind.MEMORY, Kind.CHUNK)
 BELOW = " > "  # between a document's title and the headings below it, see `clew.ingest.tree.titled`
 PAGE = 256  # nodes that are read in one transaction
 DEFAULT = "default"
-ARTICLES = ("", "the", "a", "an")
-NOT_TOLD_OF = (":", "'s ", "’s ", "' ", "’ ")  # behind a name
 SPACY_MODEL = "en_core_web_sm"
 GLINER_MODEL = "urchade/gliner_small-v2.1"
 
@@ -66,11 +64,16 @@ def _noted(node: Node, found: Sequence[Entity], settings: EntitySettings) -> tup
     about = {mention.key: mention for mention in (_opened(node) if opens else _about(node))}
     if not found and not about and not node.title:  # as most: nothing is named
         return ()
+    from clew.graph.entities.opening import begins  # noqa: PLC0415
+
     named = {entity.key: entity for entity in (*_in_title(node, settings), *found)}  # what the text has too is found there
     others = sorted(
         (entity for entity in named.values() if entity.key not in about), key=lambda found: (-found.confidence, found.start, found.key)
     )
-    return (*about.values(), *(_mention(node, entity, opens=opens and _begins(node, entity)) for entity in others[: settings.most]))
+    return (
+        *about.values(),
+        *(_mention(node, entity, opens=opens and begins(node.text, entity.start, entity.end)) for entity in others[: settings.most]),
+    )
 
 
 def _about(node: Node) -> Iterator[Mention]:
@@ -94,13 +97,6 @@ def _opened(node: Node) -> Iterator[Mention]:
         if (subject := titled(name, node.text)) is not None:
             told = _mention(node, subject, opens=not found.heading)._replace(subject=found.heading, start=0, end=len(found.name))
             yield from (told._replace(key=key) for key in (subject.key, *subject.aliases))
-
-
-def _begins(node: Node, entity: Entity) -> bool:
-    """Tell whether a text begins with a name; before a colon it is who speaks, and in the genitive whose something is."""
-    from clew.graph.entities.opening import MARKS  # noqa: PLC0415
-
-    return not node.text.startswith(NOT_TOLD_OF, entity.end) and node.text[: entity.start].strip(MARKS).casefold() in ARTICLES
 
 
 def _in_title(node: Node, settings: EntitySettings) -> Sequence[Entity]:

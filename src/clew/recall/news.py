@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from clew.ports import Store
-from clew.recall.fetch import covered
 from clew.recall.state import Component, Hit, LazyHits, Question, Recall
 from clew.recall.talk import speaker, tells_of_a_time
 from clew.recall.turns import Turns, moved, with_parts
@@ -30,8 +29,6 @@ class News:
 
     def __call__(self, recall: Recall) -> Recall:
         """Add the component `news` to the hits, and put them in the order of their scores."""
-        if not covered(recall, store=self.store).keyed:
-            return recall
         return moved(recall, partial(self._moved, recall.question), store=self.store, looked_at=LOOKED_AT)
 
     def _moved(self, question: Question, hits: LazyHits, first: Sequence[Hit], turns: Turns) -> LazyHits:

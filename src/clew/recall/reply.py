@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from clew.ports import Store
-from clew.recall.fetch import covered
 from clew.recall.state import Component, Hit, LazyHits, Question, Recall
 from clew.recall.talk import asking
 from clew.recall.turns import Turns, moved, with_parts
@@ -34,8 +33,6 @@ class Reply:
 
     def __call__(self, recall: Recall) -> Recall:
         """Add the components `reply` and `asking` to the hits, and put them in the order of their scores."""
-        if not covered(recall, store=self.store).keyed:
-            return recall
         return moved(recall, partial(self._moved, recall.question), store=self.store, looked_at=LOOKED_AT)
 
     def _moved(self, question: Question, hits: LazyHits, first: Sequence[Hit], turns: Turns) -> LazyHits:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from clew.ports import Store
+from clew.recall.fetch import covered, fetched
 from clew.recall.score import with_components
 from clew.recall.state import Component, Hit, LazyHits, Recall
 from clew.types import Node, NodeId
@@ -19,18 +20,21 @@ Move: TypeAlias = Callable[[LazyHits, Sequence[Hit], Turns], LazyHits]
 def moved(recall: Recall, move: Move, *, store: Store, looked_at: int) -> Recall:
     """Return a recall with its hits moved, by a look at `looked_at` times as many as are asked for, or at more where that changes them.
 
-    A turn is a unit that is found amid its neighbours, by a context key. What is not scored stays: there is nothing to add to.
+    A turn is a unit that is found amid its neighbours, by a context key; where the space has none nothing is looked at. What is not
+    scored stays: there is nothing to add to. What was read is passed on, for several stages look at the same hits.
     """
-    hits, wanted = LazyHits.of(recall.hits), recall.question.k
-    if not hits or not hits[0].components:
+    hits, wanted, read = LazyHits.of(recall.hits), recall.question.k, recall
+    if not hits or not hits[0].components or not covered(recall, store=store).keyed:
         return recall
 
     def looking(first: Sequence[Hit]) -> LazyHits:
-        nodes = store.get([hit.id for hit in first])
-        return move(hits, first, {id: node for id, node in nodes.items() if node.context})
+        nonlocal read
+        read = fetched(read, [hit.id for hit in first], store=store)
+        there = {hit.id: read.nodes[hit.id] for hit in first if hit.id in read.nodes}
+        return move(hits, first, {id: node for id, node in there.items() if node.context})
 
     found = hits.reranked(looking, first=looked_at * wanted, wanted=wanted)
-    return recall if found is hits else replace(recall, hits=found)
+    return read if found is hits else replace(read, hits=found)
 
 
 def with_parts(hit: Hit, parts: Mapping[str, Component]) -> Hit:

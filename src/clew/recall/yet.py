@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from clew.ports import Store
+from clew.recall.chronology import STEP
 from clew.recall.score import with_components
 from clew.recall.state import Component, Hit, LazyHits, Recall
 from clew.types import NodeId
 
 NOT_YET: Final = "not_yet"
 SUPERSEDES: Final = "SUPERSEDES"
-MARGIN = 1e-6  # by which it stays behind: enough for every comparison, too little to be seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class NotYet:
         for id in sorted(before, key=lambda id: (signals[id].t_valid, id)):
             least = min((moved[old].score if old in moved else worths[old] for old in before[id] if old in worths), default=None)
             if least is not None and found[id].score >= least:
-                moved[id] = with_components(found[id], {NOT_YET: Component(-1.0, found[id].score - least + MARGIN)})
+                moved[id] = with_components(found[id], {NOT_YET: Component(-1.0, found[id].score - least + STEP)})
         return replace(recall, hits=hits.exchanged(moved)) if moved else recall
 
     def _replaced(self, ids: list[NodeId]) -> Mapping[NodeId, list[NodeId]]:

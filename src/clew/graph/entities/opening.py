@@ -20,7 +20,9 @@ DESCRIBED_WITHIN = 400  # characters from the beginning to "is": dates and other
 _SIGNS = frozenset("=<>{}[];|\\")  # of code and tables, which have no headings
 _NO_HEADING = (".", "!", "?", ":", ";", ",", "…", "。", "！", "？", "：")
 _BULLET = re.compile(r"(?:[-*+•>#|]+|\d{1,3}[.)])\s")
-MARKS = "\"'“”„‘’«»‹›*_` "
+_MARKS = "\"'“”„‘’«»‹›*_` "
+_ARTICLES = ("", "the", "a", "an")
+_NOT_TOLD_OF = (":", "'s ", "’s ", "' ", "’ ")  # behind a name
 _JOINTS = PARTICLES | {
     *("a an and as at by for from in into nor of off on or over the to up with without".split()),
     *("à au aux das de dei del della der des di do dos du e el en et la las le les los nach og til und von y zu zum zur".split()),
@@ -65,10 +67,19 @@ def opening(text: str) -> Opening:
     >>> [opening(text).name for text in ("The deploy is broken.", "Anna, Bob and Eva were there.", "Anna, your cat is ill.")]
     ['', '', '']
     """
-    if text.lstrip(MARKS)[:1].islower():  # as no heading and no name begins
+    if text.lstrip(_MARKS)[:1].islower():  # as no heading and no name begins
         return NOTHING
     heading = _heading(text)
     return Opening(heading, heading=True) if heading else _described(text)
+
+
+def begins(text: str, start: int, end: int) -> bool:
+    """Tell whether a text begins with the name at this place; before a colon it is who speaks, and in the genitive whose something is.
+
+    >>> begins("The Halcyon cluster", 4, 11), begins("In Porto", 3, 8), begins("Anna: hello", 0, 4), begins("Anna's cat", 0, 4)
+    (True, False, False, False)
+    """
+    return not text.startswith(_NOT_TOLD_OF, end) and text[:start].strip(_MARKS).casefold() in _ARTICLES
 
 
 def _heading(text: str) -> str:
@@ -79,7 +90,7 @@ def _heading(text: str) -> str:
         return ""
     if len(below.partition("\n")[0]) <= len(first):  # a list of lines, or a poem
         return ""
-    bare = first.strip(MARKS)
+    bare = first.strip(_MARKS)
     name = _SENSE.sub("", bare)
     # "Speed (1994 film)" says itself that it is one; "Status update" and "Dear Anna" stand above many texts and name none.
     named = name != bare or (_is_name(name) and folded(name.split()[0]) not in _GREETINGS)
@@ -89,14 +100,14 @@ def _heading(text: str) -> str:
 def _described(text: str) -> Opening:
     """Return the name with which a text begins, if it goes on to say what that is."""
     beginning = _BRACKETS.sub(_ASIDE, text[:DESCRIBED_WITHIN])
-    start = len(beginning) - len(beginning.lstrip(MARKS))
+    start = len(beginning) - len(beginning.lstrip(_MARKS))
     found = _NAME.match(beginning, start)
-    if found is None or not _is_name(name := found[0].partition(" or ")[0].strip(MARKS)):
+    if found is None or not _is_name(name := found[0].partition(" or ")[0].strip(_MARKS)):
         return NOTHING
     verb = _verb(beginning, found.end())
     if verb is None:
         return NOTHING
-    called = (each["name"].strip(MARKS) for each in _CALLED.finditer(text[:DESCRIBED_WITHIN]))
+    called = (each["name"].strip(_MARKS) for each in _CALLED.finditer(text[:DESCRIBED_WITHIN]))
     others = (_short(name), *(each for each in called if _is_name(each)))
     return Opening(name, tuple(dict.fromkeys(each for each in others if each and each != name)))
 
@@ -110,14 +121,14 @@ def _verb(beginning: str, at: int) -> re.Match[str] | None:
         between = beginning[at : found.start()]
         if _END.search(between):
             return None
-        if not between.strip(MARKS) or between.rstrip(MARKS)[-1] in (",", _ASIDE):
+        if not between.strip(_MARKS) or between.rstrip(_MARKS)[-1] in (",", _ASIDE):
             return None if "," in between and found["verb"] in _PLURAL else found
     return None
 
 
 def _is_name(name: str) -> bool:
     """Tell whether words at the beginning of a text are written as a name is; one word alone must not be a common one."""
-    words = [word.strip(MARKS) for word in name.split()]
+    words = [word.strip(_MARKS) for word in name.split()]
     telling = [(word, folded(word)) for word in words if folded(word) not in _JOINTS]
     first, plain = telling[0] if telling else ("", "")
     if len(words) > MOST_WORDS or not first[:1].isalnum() or first[0].islower():
