@@ -343,7 +343,7 @@ def test_loading_twice_gives_the_same(name: str) -> None:
 def test_the_catalogue_names_licence_source_files_and_parts_of_every_set() -> None:
     for entry in catalogue():
         assert entry.licence and entry.source and entry.files and entry.levels and "all" in entry.parts and "test" in entry.parts
-    assert len({entry.name for entry in catalogue()}) == len(catalogue()) == 13
+    assert len({entry.name for entry in catalogue()}) == len(catalogue()) == 14
 
 
 def test_presence_tells_what_is_there_and_what_is_not(tmp_path: Path) -> None:

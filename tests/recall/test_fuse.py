@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.recall.fuse import Fuse, convex, rrf
+from clew.recall.fuse import Fuse, convex, rrf, unrelated
 from clew.recall.placed import relevance
 from clew.recall.state import DENSE, SPARSE, Question, Recall
 from clew.settings import Weights
@@ -98,3 +99,59 @@ def test_words_that_tell_weigh_what_they_did_and_words_alone_are_all_there_is() 
 def test_among_a_few_memories_a_word_that_one_of_them_holds_tells() -> None:
     channels = {"dense": ranking({"right": 0.9, "short": 0.8}), "sparse": ranking({"short": 1e-6})}
     assert fused(1.0, channels, nodes=2) == fused(0.0, channels, nodes=2)
+
+
+def small_space(**options: float) -> Fuse:
+    store = MemoryStore()
+    store.insert([node(f"m{number:02d}", text=f"note {number} of the household") for number in range(40)])
+    return Fuse(method="convex", dense_weight=0.5, sparse_weight=0.5, context_share=0.0, rrf_k=60, limit=100, store=store, **options)
+
+
+def in_a_small_space(terms: tuple[str, ...] = ("away",)) -> Recall:
+    """One of forty is near; any two texts are alike to a degree, and another has a word of the question that no third has."""
+    dense = ranking({f"m{number:02d}": 0.66 if number == 0 else 0.55 - number / 1000 for number in range(40)})
+    channels = {DENSE: dense, SPARSE: (Match("m39", 3.7),)}
+    return Recall(question=ASKED, terms=terms, channels=channels, lows={DENSE: 0.3, SPARSE: 0.0})
+
+
+def best_of(recall: Recall) -> str:
+    return recall.hits[0].id
+
+
+def test_in_a_small_space_one_word_in_common_does_not_outweigh_what_is_meant() -> None:
+    assert best_of(small_space()(in_a_small_space())) == "m39"
+    found = small_space(near_share=0.25)(in_a_small_space())
+    assert found.hits[0].channels[DENSE].normalised == 1.0
+    assert next(hit for hit in found.hits if hit.id == "m39").channels[DENSE].normalised == 0.0
+
+
+def test_words_weigh_as_much_as_of_the_question_they_hold() -> None:
+    unknown = ("away", "espresso", "thyroid", "tablet", "straight")
+    whole, part = (small_space(near_share=0.25, sparse_cover=0.3)(in_a_small_space(terms)) for terms in (("away",), unknown))
+    assert best_of(part) == "m00"
+    weights = [next(hit for hit in found.hits if hit.id == "m39").channels[SPARSE].weight for found in (whole, part)]
+    assert weights[0] == 0.5 > weights[1] > 0
+
+
+def test_a_full_list_of_a_large_space_is_measured_from_its_end_as_ever() -> None:
+    fuse = Fuse(method="convex", dense_weight=1.0, sparse_weight=0.0, context_share=0.0, rrf_k=60, limit=20, near_share=0.25)
+    dense = ranking({f"m{n:02d}": 0.8 - n / 100 for n in range(20)})
+    recall = Recall(question=ASKED, channels={DENSE: dense}, lows={DENSE: dense[-1].score})
+    store = MemoryStore()
+    store.insert([node(f"m{number:03d}", text=f"note {number}") for number in range(200)])
+    alone, amid = fuse(recall), replace(fuse, store=store)(recall)
+    assert [hit.score for hit in alone.hits] == [hit.score for hit in amid.hits]
+
+
+def test_what_passes_a_narrow_filter_is_a_small_space() -> None:
+    store = MemoryStore()
+    store.insert([node(f"m{number:03d}", text=f"note {number}") for number in range(200)])
+    found = replace(small_space(near_share=0.25), store=store)(in_a_small_space())
+    assert next(hit for hit in found.hits if hit.id == "m39").channels[DENSE].normalised == 0.0
+
+
+@given(st.lists(st.floats(-1, 1), max_size=40), st.floats(0, 1), st.integers(0, 400))
+def test_the_zero_of_the_scale_lies_between_the_floor_and_the_best(scores: list[float], share: float, nodes: int) -> None:
+    found = ranking({f"m{number:02d}": score for number, score in enumerate(scores)})
+    low = unrelated(found, 0.3, share=share, among=max(nodes, len(found)))
+    assert 0.3 <= low <= max([0.3, *scores])

@@ -29,6 +29,7 @@ from clew.testing import MODEL, embedding, node, unit, where
 from clew.types import Match, Ranking, Role, Vectors, ranked
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+BY_CHANCE = 2  # answers of 48 that change places for no reason that would hold for others
 QUERY = unit("query")
 FUSE = Fuse(method="convex", dense_weight=0.5, sparse_weight=0.5, context_share=0.5, rrf_k=60)
 SCORES = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0.31, 1.0), max_size=8)
@@ -283,7 +284,7 @@ def hits(ranks: list[int], *, at: int) -> int:
 
 @pytest.mark.model
 @pytest.mark.usefixtures("real_model")
-def test_questions_by_rule_are_made_by_default_only_if_they_do_not_hurt() -> None:
+def test_questions_by_rule_are_made_by_default_only_if_they_gain_more_than_chance_could() -> None:
     memories = [
         {"text": text, "metadata": {"key": key}, "trigger": trigger}
         for part, trigger in (("solved", "problem-solution"), ("plain", None))
@@ -296,5 +297,6 @@ def test_questions_by_rule_are_made_by_default_only_if_they_do_not_hurt() -> Non
     # They change little, either way: what a rule makes of a sentence says hardly more than the sentence.
     for at in (1, 3):
         assert abs(hits(on["solved"], at=at) - hits(off["solved"], at=at)) <= 4
-    hurts = any(hits(on[part], at=at) < hits(off[part], at=at) for part in on for at in (1, 3))
-    assert Settings().questions.enabled is not hurts
+    gains = {(part, at): hits(on[part], at=at) - hits(off[part], at=at) for part in on for at in (1, 3)}
+    worth_it = min(gains.values()) >= 0 and max(gains.values()) > BY_CHANCE
+    assert Settings().questions.enabled is worth_it

@@ -15,6 +15,7 @@ from clew.types import NodeId, Ranking
 MEANINGS = (CONTEXT, DENSE)  # the channels that what a node says is found by
 QUESTION_SHARE = 0.6  # mission V13
 DIRECT, HYPOTHETICAL = "direct", "hypothetical"
+NEAREST = 10  # memories that are near enough to be told apart by how near they are, however small a space is
 
 
 def shared(weights: Mapping[str, float], channels: Iterable[str]) -> dict[str, float]:
@@ -37,8 +38,27 @@ def telling(best: float, *, full: float, nodes: int) -> float:
     >>> telling(7.0, full=1.0, nodes=44), telling(0.25, full=1.0, nodes=44), telling(1e-6, full=1.0, nodes=2)
     (1.0, 0.25, 1.0)
     """
-    reached = min(full, math.log((nodes - 0.5) / 1.5)) if nodes > 1 else 0.0  # the IDF of a word that only one of them holds
+    reached = min(full, idf(nodes, 1)) if nodes > 1 else 0.0
     return min(1.0, best / reached) if reached > 0 else 1.0
+
+
+def covering(best: float, held: Iterable[int], *, cover: float, nodes: int) -> float:
+    """Return how much of its weight the word channel has: all where the best holds this share of what the question says.
+
+    "Can I have my espresso with my thyroid tablet?" has one word in common with "The dog stays with Ann when we are away", which no
+    other memory holds; that is the best of words and tells nothing. A question is worth the sum of its words' IDF, an unknown one's too.
+
+    >>> few, half = covering(4.0, [1, 0, 0, 0], cover=0.5, nodes=75), covering(4.0, [1, 3], cover=0.5, nodes=75)
+    >>> round(few, 2), half, covering(1.0, [2], cover=0.5, nodes=2)
+    (0.42, 1.0, 1.0)
+    """
+    whole = sum(idf(nodes, holding) for holding in held) if nodes > 1 else 0.0
+    return min(1.0, best / (cover * whole)) if whole > 0 else 1.0
+
+
+def idf(nodes: int, holding: int) -> float:
+    """Return how telling a word is, as BM25 counts it; not below 0."""
+    return max(0.0, math.log((nodes - holding + 0.5) / (holding + 0.5))) if holding <= nodes else 0.0
 
 
 def rrf(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], k: float) -> Placed:
@@ -91,6 +111,25 @@ def _between(scores: Sequence[float], low: float, high: float) -> list[float]:
     return [1.0 if (share := (score - low) / span) > 1.0 else share if share > 0.0 else 0.0 for score in scores]
 
 
+def unrelated(ranking: Ranking, low: float, *, share: float, among: int) -> float:
+    """Return the cosine up to which a memory is not near: that of the last of this share of all that were searched, of ten at least.
+
+    In a large space a list ends after a few in a hundred. In a small one it holds everything, and any two texts are alike to a degree:
+    measured from the floor all are nearly as near as the nearest, and one word in common would outweigh what they mean. Of fewer than
+    ten the last may be near itself, so of its distance from the floor as much less counts.
+
+    >>> from clew.types import Match
+    >>> ranking = tuple(Match(str(n), 0.7 - n / 100) for n in range(20))
+    >>> unrelated(ranking, 0.3, share=0.25, among=20), round(unrelated(ranking[:5], 0.3, share=0.25, among=5), 2)
+    (0.61, 0.48)
+    """
+    if not share or not ranking:
+        return low
+    place = min(len(ranking), max(NEAREST, math.ceil(share * among)))
+    last = max(low, ranking[place - 1].score)
+    return last if among >= NEAREST else low + (last - low) * among / NEAREST
+
+
 @dataclass(frozen=True, slots=True)
 class Fuse:
     """Collapse the channels into one list of hits with a relevance each."""
@@ -101,6 +140,10 @@ class Fuse:
     context_share: float
     rrf_k: float
     sparse_full: float = 0.0
+    sparse_cover: float = 0.0
+    near_share: float = 0.0
+    limit: int = 0
+    """How many a full list holds; a shorter one holds all that pass the filter."""
     question_share: float = QUESTION_SHARE
     store: Store | None = field(default=None, repr=False, compare=False)
 
@@ -111,14 +154,12 @@ class Fuse:
         weights = {DENSE: self.dense_weight * (1 - amid), CONTEXT: self.dense_weight * amid, SPARSE: self.sparse_weight}
         channels = {name: ranking for name, ranking in recall.channels.items() if name != QUESTION}
         weights[SPARSE] *= self._telling(recall)
-        if self.method == "rrf":
-            placed = rrf(channels, weights=weights, k=self.rrf_k)
-        else:
-            placed = convex(channels, weights=weights, lows=recall.lows)
+        lows, by_rank = self._lows(recall), self.method == "rrf"
+        placed = rrf(channels, weights=weights, k=self.rrf_k) if by_rank else convex(channels, weights=weights, lows=lows)
         worths, answered = placed.relevances(), dict[NodeId, dict[str, Place]]()
         if self.question_share and recall.channels.get(QUESTION):
             share = sum(shared(weights, channels)[name] for name in MEANINGS if name in channels)
-            answered = self._answering(placed, recall, share=share)
+            answered = self._answering(placed, recall, lows[DENSE], share=share)
             worths |= {id: relevance(places) for id, places in answered.items()}
 
         def made(source: tuple[float, NodeId]) -> Hit:
@@ -128,19 +169,38 @@ class Fuse:
 
         return replace(recall, hits=LazyHits(sorted((-worth, id) for id, worth in worths.items()), made))
 
-    def _telling(self, recall: Recall) -> float:
-        """Return how much the words tell: all where they are alone, and nearly always; then nobody asks how many memories there are."""
-        best = max((match.score for match in recall.channels.get(SPARSE, ())), default=math.inf)
-        if best >= self.sparse_full or self.store is None or DENSE not in recall.channels:
-            return 1.0
-        return telling(best, full=self.sparse_full, nodes=covered(recall, store=self.store).nodes)
+    def _lows(self, recall: Recall) -> Mapping[str, float]:
+        """Return the zero of each channel's scale."""
+        if not self.near_share or self.store is None or DENSE not in recall.channels:
+            return recall.lows
+        nodes = covered(recall, store=self.store).nodes
 
-    def _answering(self, placed: Placed, recall: Recall, *, share: float) -> dict[NodeId, dict[str, Place]]:
+        def low(name: str) -> float:
+            ranking = recall.channels[name]
+            among = nodes if len(ranking) >= self.limit else len(ranking)
+            return unrelated(ranking, recall.lows[name], share=self.near_share, among=among)
+
+        return {**recall.lows, **{name: low(name) for name in MEANINGS if name in recall.channels}}
+
+    def _telling(self, recall: Recall) -> float:
+        """Return how much the words tell: all where they are alone."""
+        best = max((match.score for match in recall.channels.get(SPARSE, ())), default=math.inf)
+        if best == math.inf or self.store is None or DENSE not in recall.channels:
+            return 1.0
+        nodes, told = covered(recall, store=self.store).nodes, 1.0
+        if best < self.sparse_full:
+            told = telling(best, full=self.sparse_full, nodes=nodes)
+        if self.sparse_cover:
+            held = self.store.holding(recall.terms, recall.question.where.space).values()
+            told *= covering(best, held, cover=self.sparse_cover, nodes=nodes)
+        return told
+
+    def _answering(self, placed: Placed, recall: Recall, least: float, *, share: float) -> dict[NodeId, dict[str, Place]]:
         """Return the places of every node that has questions, with the best of them in its part of what the node means."""
         ranking, low = recall.channels[QUESTION], recall.lows[QUESTION]
         # The scale of what nodes say: no question gains by being the best among poor ones, and nodes without any keep their relevance.
         found: dict[NodeId, dict[str, Place]] = {}
-        least, most = recall.lows[DENSE], max(match.score for match in recall.channels.get(DENSE) or ranking)
+        most = max(match.score for match in recall.channels.get(DENSE) or ranking)
         for rank, match in enumerate(ranking, start=1):
             by_rank = self.method == "rrf"
             value = (self.rrf_k + 1) / (self.rrf_k + rank) if by_rank else _between([match.score], min(least, match.score), most)[0]

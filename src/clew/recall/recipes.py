@@ -114,6 +114,9 @@ def recipe(
         context_share=options.context_share,
         rrf_k=options.rrf_k,
         sparse_full=options.sparse_full,
+        sparse_cover=options.sparse_cover,
+        near_share=options.near_share,
+        limit=limit,
         question_share=settings.questions.share,
         store=store,
     )

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from clew.errors import InputError
 from clew.evaluate.datasets.card import Card, matches
 from clew.evaluate.datasets.record import Place, Record
@@ -91,6 +93,21 @@ class Folder:
                 return Record.of(json.loads(text), self.place(path))
         except json.JSONDecodeError as error:
             raise self.place(path, error.lineno).wrong("", text[error.pos : error.pos + 40], f"is not JSON: {error.msg}") from error
+
+    def mapping(self, path: Path) -> Iterator[tuple[str, Record]]:
+        """Yield the objects of a YAML mapping by their names."""
+        text, place = self.text(path), self.place(path)
+        try:
+            value = yaml.safe_load(text)
+        except yaml.MarkedYAMLError as error:
+            line = error.problem_mark.line + 1 if error.problem_mark is not None else 1
+            raise self.place(path, line).wrong("", error.problem, "is not YAML") from error
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            raise place.wrong("", str(error)[:80], "is not YAML") from error
+        for name in Record.of(value, place).value:
+            if not isinstance(name, str):
+                raise place.wrong("", name, "is not a text; put it in quotes")
+            yield name, Record.of(value[name], place, f"{name}.")
 
     def rows(self, path: Path, *, delimiter: str = ",") -> Iterator[Record]:
         """Yield the rows of a table by the names in its first line; a short row lacks its last fields."""

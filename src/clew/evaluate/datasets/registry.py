@@ -9,7 +9,7 @@ from typing import Any
 
 from clew.errors import InputError
 from clew.evaluate.data import Dataset
-from clew.evaluate.datasets import beir, locomo, longmemeval, multihop, repobench, repoeval, spans, swe_bench, swe_qa
+from clew.evaluate.datasets import beir, locomo, longmemeval, memories, multihop, repobench, repoeval, spans, swe_bench, swe_qa
 from clew.evaluate.datasets.asked import Asked
 from clew.evaluate.datasets.card import Card
 from clew.evaluate.datasets.folder import Folder
@@ -22,6 +22,7 @@ _SETS: tuple[tuple[Card, Loader], ...] = (
     *((card, multihop.load) for card in multihop.CARDS),
     (beir.SCIFACT, beir.load),
     (beir.CARD, beir.load),
+    (memories.CARD, memories.load),
     (swe_qa.CARD, swe_qa.load),
     (swe_bench.CARD, swe_bench.load),
     (repoeval.CARD, repoeval.load),
