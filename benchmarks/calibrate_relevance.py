@@ -5,8 +5,11 @@
 
 For each set two kinds of questions are asked: the set's own, which its texts answer, and those of `never_stored/`, which they do
 not. Kept of each question are its signs (`clew.recall.relevant.Evidence`) and its recall@10; no text of any set. Every second
-never-stored question is held out: no weight or threshold is learned from it. Sets without a dev part are judged, never learned from.
-Two sets are small, as a new user's store is: the memories of `clew demo` and of the golden corpus. Of their answers none is doubted.
+never-stored question is held out: no weight or threshold is learned from it. From some sets nothing is learned, they are only judged: one
+has no dev part, and four were asked when everything was decided, with questions of somebody who had not seen how.
+Some sets are small, as a new user's store is: the memories of `clew demo`, of the golden corpus and of `memories/`; of the answers of
+the two that are learned from none is doubted. Questions about what was never stored are of two kinds: of a topic that the space does not
+know, and of a name that it knows, of which this was never told.
 """
 
 from __future__ import annotations
@@ -43,21 +46,23 @@ NEVER_STORED = HERE / "never_stored"
 RESULTS = HERE / "results" / "relevance"
 CALIBRATION = HERE.parent / "src" / "clew" / "recall" / "calibration.toml"
 MODEL = "arctic-embed-s"
-SETS = {  # name in the catalogue: its folder and its part
-    "locomo": ("locomo", "dev"),
-    "longmemeval": ("longmemeval_oracle", "dev"),
-    "2wiki": ("2wiki_hipporag", "dev"),
-    "scifact": ("beir_scifact", "dev"),
-    "chroma-chunking": ("chroma_chunking", "dev"),
-    "legalbench-rag": ("legalbench_rag", "test"),
-    "swe-qa": ("swe_qa", "dev"),
+SETS = {  # its name in the catalogue, its folder and its part
+    "locomo": ("locomo", "locomo", "dev"),
+    "longmemeval": ("longmemeval", "longmemeval_oracle", "dev"),
+    "2wiki": ("2wiki", "2wiki_hipporag", "dev"),
+    "scifact": ("scifact", "beir_scifact", "dev"),
+    "chroma-chunking": ("chroma-chunking", "chroma_chunking", "dev"),
+    "legalbench-rag": ("legalbench-rag", "legalbench_rag", "test"),
+    "swe-qa": ("swe-qa", "swe_qa", "dev"),
+    "locomo-test": ("locomo", "locomo", "test"),
+    "chroma-test": ("chroma-chunking", "chroma_chunking", "test"),
 }
-SMALL = ("demo", "golden")
+SMALL = ("demo", "golden", "household", "desk")
 SMALL_MARGIN = 1.25  # by which their answers must be above the threshold: a processor rounds a vector a little otherwise
-JUDGED_ONLY = ("legalbench-rag",)  # it has no dev part
+JUDGED_ONLY = ("legalbench-rag", "locomo-test", "chroma-test", "household", "desk")  # nothing is learned from them
 UNANSWERED = ("adversarial",)  # LoCoMo's word for what its conversations do not answer; of LongMemEval such questions are left out too
 SIGNS = ("cosine", "lead", "covered", "strange", "unheard", "agreed")
-CLOSE_SIGNS = (*SIGNS, "grasped", "met", "nameless")
+CLOSE_SIGNS = (*SIGNS, "grasped", "met", "nameless", "least")
 WORD_SIGNS = ("covered", "strange", "unheard")
 CLOSER, PLAIN = "closer", "without reading closely"
 ENOUGH = {"cosine": 0.7, "lead": 0.1}  # from where on more tells no more: 0.68 to 0.72 and 0.1 to 0.15 did alike
@@ -70,8 +75,12 @@ RIDGE, CLOSE_RIDGE, ROUNDS = 5.0, 40.0, 30  # where hits are read closely: 10 to
 CAVEAT = (
     "Weights and thresholds are learned from the other sets, or from the other half. Which signs that cost little to weigh was decided "
     "with all figures in view, those of legalbench-rag too, from which nothing is learned: a set that nobody looked at would fare worse. "
-    "What to weigh where hits are read closely was decided before longmemeval and legalbench-rag were asked for it. LoCoMo's adversarial "
-    "questions, which its conversations do not answer, are no questions of the set here, as LongMemEval's abstentions are none."
+    "What to weigh where hits are read closely was decided before longmemeval and legalbench-rag were asked for it, but for the rare word "
+    "that is taken up least, which was found by looking at what was missed. locomo-test, chroma-test, household and desk were asked after "
+    "that: their questions are of somebody who had not seen how it is decided. LoCoMo's adversarial "
+    "questions, which its conversations do not answer, are no questions of the set here, as LongMemEval's abstentions are none. A question "
+    "is of something known where it holds a name that a memory of the space holds; the others are of topics that it does not know. "
+    "household and desk ask of stores of 75 and 80 memories, and most of their never-stored questions are of what is there, or nearly."
 )
 
 Floats = npt.NDArray[np.float64]
@@ -87,6 +96,8 @@ class Sample:
     evidence: Evidence | None
     """None where the question was not judged, having no telling word: it is answered whatever was learned."""
     recall: float = 0.0
+    known: bool = False
+    """Whether it holds a name that the space knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +168,11 @@ def samples_of(name: str, data: Path, embedder: CachedEmbedder) -> list[Sample]:
 
 
 def _public_set(name: str, data: Path, embedder: CachedEmbedder) -> Dataset:
-    folder, part = SETS[name]
-    return dataset_of(Plan(dataset=name, path=data / folder, part=part), embedder)[0]
+    dataset, folder, part = SETS[name]
+    return dataset_of(Plan(dataset=dataset, path=data / folder, part=part), embedder)[0]
 
 
-def _asked(index: Index, text: str, space: str, relevant: Mapping[str, int]) -> tuple[Evidence | None, float]:
+def _asked(index: Index, text: str, space: str, relevant: Mapping[str, int]) -> tuple[Evidence | None, float, bool]:
     memory = index.structured
     walk = walked_through(memory, asked(memory, text, {"k": DEPTH, "where": {"space": space}, "recipe": "balanced"}))
     stage, before = next((leg.stage, leg.before) for leg in walk.legs if isinstance(leg.stage, Relevant))
@@ -169,7 +180,9 @@ def _asked(index: Index, text: str, space: str, relevant: Mapping[str, int]) -> 
     level = index.dataset.levels[0]
     keys = list(dict.fromkeys(index.nodes[hit.id].keys.get(level, index.nodes[hit.id].id) for hit in walk.answer.hits))[:K]
     found = len(relevant.keys() & set(keys)) / len(relevant) if relevant else 0.0
-    return stage.closer(before, telling(text)) if walk.answer.relevance else None, found
+    names = [term for term, word in telling(text).items() if word.name]
+    known = any(memory.store.holding(names, space).values())
+    return stage.closer(before, telling(text)) if walk.answer.relevance else None, found, known
 
 
 def matrix(samples: Sequence[Sample], signs: Sequence[str]) -> Floats:
@@ -232,23 +245,29 @@ def lost(samples: Sequence[Sample], chances: Floats, limit: float) -> float:
     return float(losses(samples, chances, np.array([limit]))[0])
 
 
-def answered(samples: Sequence[Sample], chances: Floats, limit: float, *, held_out: bool) -> float:
-    """Return the share of never-stored questions that get an answer; of all, or of those held out."""
-    judged = [c >= limit for s, c in zip(samples, chances, strict=True) if not s.answerable and (s.held_out or not held_out)]
-    return float(np.mean(judged))
-
-
 def row(fit: Fit, samples: Sequence[Sample], *, held_out: bool) -> dict[str, Any]:
+    """Return the figures of one set; of its never-stored questions all count, or those held out."""
     chances = fit.chances(samples)
     own = [sample for sample in samples if sample.answerable]
+    never = [
+        (s.known, c >= fit.threshold) for s, c in zip(samples, chances, strict=True) if not s.answerable and (s.held_out or not held_out)
+    ]
+    of_unknown, of_known = ([missed for known, missed in never if known is kind] for kind in (False, True))
     return {
         "questions": len(own),
-        "never_stored": sum(not s.answerable and (s.held_out or not held_out) for s in samples),
+        "never_stored": len(never),
+        "unknown_topics": len(of_unknown),
         "recall@10": round(float(np.mean([sample.recall for sample in own])) * 100, 2),
-        "false_positives_percent": round(answered(samples, chances, fit.threshold, held_out=held_out) * 100, 1),
+        "false_positives_percent": _percent([missed for _, missed in never]),
+        "of_unknown_topics_percent": _percent(of_unknown),
+        "of_something_known_percent": _percent(of_known),
         "recall_lost_points": round(lost(samples, chances, fit.threshold) * 100, 2),
         "threshold": fit.threshold,
     }
+
+
+def _percent(missed: Sequence[bool]) -> float | None:
+    return round(float(np.mean(missed)) * 100, 1) if missed else None
 
 
 def report(sets: Mapping[str, Sequence[Sample]], model_id: str) -> dict[str, Any]:
@@ -273,7 +292,7 @@ def report(sets: Mapping[str, Sequence[Sample]], model_id: str) -> dict[str, Any
 
 
 def mean(rows: Mapping[str, Mapping[str, Any]], column: str) -> float:
-    return round(float(np.mean([each[column] for each in rows.values()])), 2)
+    return round(float(np.mean([each[column] for each in rows.values() if each[column] is not None])), 2)
 
 
 def table(made: Mapping[str, Any]) -> str:
@@ -285,19 +304,34 @@ def table(made: Mapping[str, Any]) -> str:
             ("held_out", "all sets taught, held-out half judged"),
         ):
             rows = figures[view]
+            taught = {name: each for name, each in rows.items() if name not in JUDGED_ONLY}
             lines += [
                 f"## {model}: {title}",
                 "",
-                "| set | questions | never stored | answered all the same, % | recall@10 | lost, points | threshold |",
+                "| set | questions | never stored, of unknown topics | answered all the same, % | of unknown topics | of something known "
+                "| recall@10 | lost, points | threshold |",
+                "|---|---|---|---|---|---|---|---|---|",
             ]
-            lines += ["|---|---|---|---|---|---|---|"]
-            lines += [
-                f"| {name} | {each['questions']} | {each['never_stored']} | {each['false_positives_percent']} | {each['recall@10']} "
-                f"| {each['recall_lost_points']} | {each['threshold']} |"
-                for name, each in rows.items()
-            ]
-            lines += [f"| mean | | | {mean(rows, 'false_positives_percent')} | | {mean(rows, 'recall_lost_points')} | |", ""]
+            lines += [_line(name, each) for name, each in rows.items()]
+            lines += [_means("mean", taught), _means("mean of what is only judged", {n: rows[n] for n in rows if n not in taught}), ""]
     return "\n".join(lines)
+
+
+MISSED = ("false_positives_percent", "of_unknown_topics_percent", "of_something_known_percent")
+
+
+def _line(name: str, row: Mapping[str, Any]) -> str:
+    shown = f"{name}, judged only" if name in JUDGED_ONLY else name
+    missed = " | ".join("–" if row[column] is None else str(row[column]) for column in MISSED)
+    return (
+        f"| {shown} | {row['questions']} | {row['never_stored']}, {row['unknown_topics']} | {missed} | {row['recall@10']} "
+        f"| {row['recall_lost_points']} | {row['threshold']} |"
+    )
+
+
+def _means(title: str, rows: Mapping[str, Mapping[str, Any]]) -> str:
+    missed = " | ".join(str(mean(rows, column)) for column in MISSED)
+    return f"| {title} | | | {missed} | | {mean(rows, 'recall_lost_points')} | |"
 
 
 def toml(made: Mapping[str, Any]) -> Iterator[str]:
@@ -315,7 +349,7 @@ def toml(made: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _section(figures: Mapping[str, Any]) -> Iterator[str]:
-    fit, rows = figures["fit"], figures["left_out"]
+    fit, rows = figures["fit"], {name: each for name, each in figures["left_out"].items() if name not in JUDGED_ONLY}
     yield f"bias = {fit['bias']}\nthreshold = {fit['threshold']}"
     yield f"questions = {sum(each['questions'] + each['never_stored'] for each in rows.values())}"
     yield f"false_positives = {mean(rows, 'false_positives_percent') / 100:.4f}"
@@ -329,11 +363,14 @@ def _inline(key: str, values: Mapping[str, float]) -> str:
 
 
 def kept(path: Path) -> list[Sample]:
-    return [Sample(a, h, e and Evidence(*e), r) for a, h, e, r in json.loads(path.read_text(encoding="utf-8"))["samples"]]
+    return [Sample(a, h, e and Evidence(*e), r, k) for a, h, e, r, k in json.loads(path.read_text(encoding="utf-8"))["samples"]]
 
 
 def keep(path: Path, samples: Sequence[Sample]) -> None:
-    rows = [[s.answerable, s.held_out, s.evidence and [round(float(sign), 6) for sign in s.evidence], round(s.recall, 6)] for s in samples]
+    rows = [
+        [s.answerable, s.held_out, s.evidence and [round(float(sign), 6) for sign in s.evidence], round(s.recall, 6), s.known]
+        for s in samples
+    ]
     lines = ",\n".join(json.dumps(each) for each in rows)
     path.write_text(f'{{"signs": {json.dumps(Evidence._fields)},\n"samples": [\n{lines}\n]}}\n', encoding="utf-8")
 
@@ -355,7 +392,7 @@ def main() -> None:
         for name in options.sets:
             keep(RESULTS / f"{name}.json", samples_of(name, options.data, cached))
             print(f"{name} asked", flush=True)
-    made = report({name: kept(RESULTS / f"{name}.json") for name in (*SETS, *SMALL) if (RESULTS / f"{name}.json").exists()}, embedder.id)
+    made = report({name: kept(RESULTS / f"{name}.json") for name in (*SETS, *SMALL)}, embedder.id)
     CALIBRATION.write_text("\n".join(toml(made)) + "\n", encoding="utf-8")
     (RESULTS / "report.json").write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
     (RESULTS / "report.md").write_text(table(made), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Two small spaces of our own, as sets: the memories of `clew demo`, and the golden corpus of the tests."""
+"""Small spaces of our own, as sets: the memories of `clew demo`, the golden corpus of the tests, and stores as assistants keep them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from typing import Any
 import yaml
 
 from clew.evaluate.data import Dataset, Passage, Query
+from clew.evaluate.datasets import load
+from clew.evaluate.datasets.memories import LEVEL
 
 HERE = Path(__file__).parent
 ASKED_OF_DEMO = HERE / "asked_of_demo.yaml"
 GOLDEN = HERE.parent / "tests" / "golden" / "corpus.yaml"
+MEMORIES = HERE / "memories"
 TOLD = datetime(2026, 3, 1, tzinfo=UTC)  # the day that the demo's ages count back from: any day serves
-LEVEL = "memory"
 
 
 def small_set(name: str) -> Dataset:
-    """Return the set of this name, `demo` or `golden`."""
+    """Return the set of this name: `demo`, `golden`, or a folder of `memories/`."""
+    if (MEMORIES / name).is_dir():
+        return load("memories", MEMORIES / name)
     passages, queries = _demo() if name == "demo" else _golden()
     return Dataset(name=name, part="dev", queries=queries, passages=passages, levels=(LEVEL,), licence="Clew's own", data_hash="")
 

@@ -17,7 +17,7 @@ from clew.ports import Embedder, EmbedRole
 from clew.recall.kindred import READ
 from clew.recall.relevant import WORDS_ALONE, Calibration, Evidence, Relevant, calibrations, doubt, in_doubt, probability
 from clew.recall.state import Recall, Relevance
-from clew.recall.telling import EVERYDAY, MOST_TERMS, NAME, RARE, Word, heard, rarity, telling
+from clew.recall.telling import CODE, EVERYDAY, MOST_TERMS, NAME, RARE, Word, heard, rarity, telling
 from clew.testing import FixedClock
 from clew.types import Vectors
 
@@ -33,7 +33,7 @@ KNOWN = "which port does Postgres on the harbour server listen on"
 IN_DOUBT = "does the lighthouse room have a window"
 FOREIGN = "Which iguana did Svetlana the falconer photograph in Valletta?"
 UNIT = st.floats(0, 1)
-EVIDENCE = st.builds(Evidence, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT, st.floats(1, 1e9), UNIT, UNIT, UNIT)
+EVIDENCE = st.builds(Evidence, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT, st.floats(1, 1e9), UNIT, UNIT, UNIT, UNIT)
 SILENT = Evidence(0, 0, 0, 0, 0, 0)
 WEIGHED = [each for known in calibrations().values() for each in (known, known.closer) if each is not None]
 MEASURED = next(name for name in calibrations() if name != WORDS_ALONE)
@@ -189,6 +189,8 @@ def test_pairs_of_signs_from_scripts_without_spaces_are_not_taken_for_names() ->
         ("What did President Biden promise?", {"presid": EVERYDAY, "biden": EVERYDAY, "promis": EVERYDAY}),
         ("what did a president Biden promise?", {"presid": EVERYDAY, "biden": NAME, "promis": EVERYDAY}),
         ("Which kind of event did several people attend?", {}),
+        ("What caused INC-4999 on plover-08?", {"inc": RARE, "4999": CODE, "plover": RARE, "08": CODE}),
+        ("Is RFC 2119 meant by #12, in May-2023 or on 2024-05-07?", {"rfc": RARE, "2119": CODE, "12": CODE, "meant": EVERYDAY}),
         ('⑴ ½ "X"\'s', {}),
         ("茶?", {"茶": EVERYDAY}),
     ],
@@ -205,7 +207,7 @@ def test_no_sign_ever_counts_the_wrong_way_round(evidence: Evidence, weighed: Ca
     for sign in ("strange", "unheard", "nameless"):
         less, more = sorted((getattr(evidence, sign), other))
         assert probability(evidence._replace(**{sign: more}), weighed) <= probability(evidence._replace(**{sign: less}), weighed)
-    for sign in ("cosine", "lead", "covered", "agreed", "grasped", "met"):
+    for sign in ("cosine", "lead", "covered", "agreed", "grasped", "met", "least"):
         less, more = sorted((getattr(evidence, sign), other))
         assert probability(evidence._replace(**{sign: less}), weighed) <= probability(evidence._replace(**{sign: more}), weighed)
 
@@ -301,7 +303,7 @@ def test_the_default_models_cosines_are_weighed(real_model: Path) -> None:
     assert foreign.nothing_relevant
 
 
-@pytest.mark.parametrize("name", calibrating.SMALL)
+@pytest.mark.parametrize("name", sorted(set(calibrating.SMALL) - set(calibrating.JUDGED_ONLY)))
 def test_no_right_answer_of_a_small_space_is_doubted(name: str) -> None:
     samples = calibrating.kept(calibrating.RESULTS / f"{name}.json")
     right = [sample for sample in samples if sample.answerable and sample.recall]

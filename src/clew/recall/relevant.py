@@ -23,7 +23,7 @@ from clew.ports import Store
 from clew.recall.fetch import covered, fetched
 from clew.recall.kindred import READ, Told, WordVectors, taken_up, wordless
 from clew.recall.state import DENSE, SPARSE, LazyHits, Recall, Rejection, Relevance
-from clew.recall.telling import NAME, Word, heard, rarity, telling
+from clew.recall.telling import NAME, RARE, Word, heard, rarity, telling
 from clew.types import Filter, Kind, Ranking
 from clew.words import terms
 
@@ -65,6 +65,8 @@ class Evidence(NamedTuple):
     """The same of all of them together."""
     nameless: float = math.nan
     """How telling the most telling name is that none of them holds."""
+    least: float = math.nan
+    """How much they take up of the rare word that they take up least: what is asked for may be one word, and all others a common frame."""
 
 
 class Look(NamedTuple):
@@ -149,10 +151,9 @@ def agreement(dense: Ranking, sparse: Ranking) -> float:
 def closely(look: Look, taken: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Return the signs of what the hits that were read closely take up; a name is taken up by a hit that holds it.
 
-    >>> from clew.recall.telling import RARE
     >>> look = Look({"gina": NAME, "heat": RARE}, {"gina": 2.0, "heat": 2.0}, ["gina"], [Told("The boiler is warm", ())], 1e6)
     >>> closely(look, [{"gina": 0.9, "heat": 0.75}])
-    {'grasped': 0.5, 'met': 0.5, 'nameless': 1.0}
+    {'grasped': 0.5, 'met': 0.5, 'nameless': 1.0, 'least': 0.75}
     """
     whole, names = sum(look.weights.values()), {term for term, word in look.asked.items() if word.name}
     parts = [
@@ -162,7 +163,8 @@ def closely(look: Look, taken: Sequence[Mapping[str, float]]) -> dict[str, float
     best = {term: max((each[term] for each in parts), default=0.0) for term in look.asked}
     grasped, met = (max((_weighed(look, each) for each in some), default=0.0) for some in (parts, [best]))
     nameless = max((look.weights[term] * (1.0 - best[term]) for term in names), default=0.0) / NAME.weight
-    return {"grasped": coverage(grasped, whole), "met": coverage(met, whole), "nameless": nameless}
+    least = min((best[term] for term, word in look.asked.items() if word.weight >= RARE.weight and not word.name), default=1.0)
+    return {"grasped": coverage(grasped, whole), "met": coverage(met, whole), "nameless": nameless, "least": least}
 
 
 def _weighed(look: Look, shares: Mapping[str, float]) -> float:

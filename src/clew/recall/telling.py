@@ -7,6 +7,7 @@ word may stand for another ("pay" for "cash"), and a space must have said much b
 from __future__ import annotations
 
 import math
+import re
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ class Word(NamedTuple):
 
 # Chosen when left-out sets were judged, of 300 to 30,000 words for names and rare words and 3,000 to 300,000 for everyday ones.
 NAME, RARE, EVERYDAY = Word(2.0, 10_000, name=True), Word(2.0, 10_000), Word(1.0, 30_000)
+CODE = Word(2.0, 0, name=True)  # the number of a code: no space has said too little to know one that it could answer for
 
 # What questions ask with and answers need not say: kinds of answers, verbs of asking and reporting, words that compare or point.
 _ASKING = """
@@ -52,28 +54,45 @@ _ASKING = """
 """
 
 
+# The number of a code: a server "plover-08", an incident "INC-4999", an issue "#1234", a standard "RFC 2119".
+_CODE = re.compile(r"(?:\b([^\W\d_]{2,})[-_]|#|\b[A-Z]{2,} )(\d{2,})\b(?!-\d)")
 _ENDS = ("", "e", "s", "es", "d", "ed", "ing", "ion", "al", "ly", "er", "ers", "ment", "ance")  # of other forms of a stem
 
 
 def telling(text: str) -> dict[str, Word]:
-    """Return the terms by which a question can be told from others; dates and numbers are told by time.
+    """Return the terms by which a question can be told from others; dates and numbers are told by time, but for those of a code.
 
     >>> found = telling("Which iguana did Svetlana describe in May 2023?")
     >>> found == {"iguana": RARE, "svetlana": NAME}
+    True
+    >>> telling("Who fixed INC-4999?") == {"fix": EVERYDAY, "inc": RARE, "4999": CODE}
     True
     >>> telling("What did President Szymborska say of the garden?") == {"presid": EVERYDAY, "szymborska": EVERYDAY, "garden": EVERYDAY}
     True
     """
     found: dict[str, Word] = {}
-    before = ""
+    before, codes = "", _codes(text)
     for word in words(text):
         plain = folded(word)
-        if plain not in STOP_WORDS and plain not in DATES and not plain[:1].isdigit():
+        if word in codes:
+            found.setdefault(word, CODE)
+        elif plain not in STOP_WORDS and plain not in DATES and not plain[:1].isdigit():
             found |= {term: sort for term, sort in _read(word, before).items() if term not in found}
         if len(found) >= MOST_TERMS:
             break
         before = word
     return found
+
+
+def _codes(text: str) -> frozenset[str]:
+    """Return the numbers that are a code's: whoever names it means no other.
+
+    >>> sorted(_codes("INC-4999, not plover-08 or #12, in May-2023, on 2024-05-07, after 10-12 days"))
+    ['08', '12', '4999']
+    """
+    if not any(map(str.isdigit, text)):
+        return frozenset()
+    return frozenset(number for word, number in _CODE.findall(text) if folded(word) not in DATES)
 
 
 def rarity(holding: int, nodes: int) -> float:
@@ -88,10 +107,10 @@ def rarity(holding: int, nodes: int) -> float:
 def heard(said: float, word: Word) -> float:
     """Return how much it tells that a space which says so many words does not know this one, from 0 to 1.
 
-    >>> heard(0, NAME), heard(30_000, NAME), heard(30_000, EVERYDAY)
-    (0.0, 0.75, 0.5)
+    >>> heard(0, NAME), heard(30_000, NAME), heard(30_000, EVERYDAY), heard(0, CODE)
+    (0.0, 0.75, 0.5, 1.0)
     """
-    return said / (said + word.heard_at)
+    return said / (said + word.heard_at) if word.heard_at else 1.0
 
 
 def _read(word: str, before: str) -> dict[str, Word]:
