@@ -133,6 +133,12 @@ def test_words_weigh_as_much_as_of_the_question_they_hold() -> None:
     assert weights[0] == 0.5 > weights[1] > 0
 
 
+def test_where_words_find_nothing_what_is_meant_is_all_of_the_relevance() -> None:
+    recall = in_a_small_space()
+    found = small_space(near_share=0.25)(replace(recall, channels={**recall.channels, SPARSE: ()}))
+    assert (found.hits[0].id, found.hits[0].score) == ("m00", 1.0)
+
+
 def test_a_full_list_of_a_large_space_is_measured_from_its_end_as_ever() -> None:
     fuse = Fuse(method="convex", dense_weight=1.0, sparse_weight=0.0, context_share=0.0, rrf_k=60, limit=20, near_share=0.25)
     dense = ranking({f"m{n:02d}": 0.8 - n / 100 for n in range(20)})

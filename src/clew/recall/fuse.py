@@ -183,13 +183,13 @@ class Fuse:
         return {**recall.lows, **{name: low(name) for name in MEANINGS if name in recall.channels}}
 
     def _telling(self, recall: Recall) -> float:
-        """Return how much the words tell: all where they are alone."""
-        best = max((match.score for match in recall.channels.get(SPARSE, ())), default=math.inf)
-        if best == math.inf or self.store is None or DENSE not in recall.channels:
+        """Return how much the words tell: all where they are alone, nothing where they find nothing."""
+        if self.store is None or not recall.channels.get(DENSE):
             return 1.0
-        nodes, told = covered(recall, store=self.store).nodes, 1.0
+        best = max((match.score for match in recall.channels.get(SPARSE, ())), default=0.0)
+        nodes, told = covered(recall, store=self.store).nodes, float(best > 0)
         if best < self.sparse_full:
-            told = telling(best, full=self.sparse_full, nodes=nodes)
+            told *= telling(best, full=self.sparse_full, nodes=nodes)
         if self.sparse_cover:
             held = self.store.holding(recall.terms, recall.question.where.space).values()
             told *= covering(best, held, cover=self.sparse_cover, nodes=nodes)
