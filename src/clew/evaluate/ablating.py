@@ -6,6 +6,7 @@ show it. A set on which everything is right is refused.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -66,10 +67,21 @@ def usual_variants(settings: Settings) -> Iterator[Variant]:
         if 0 <= weight <= 1:
             yield Variant(name=f"dense-weight-{weight:g}", settings={f"recall.{key}": round(weight, 6)}, needs="vectors")
     yield Variant(name="no-dense-floor", settings={"recall.dense_floor": -1.0}, needs="vectors")
+    yield from _fused(settings)
     yield from _switches(settings)
     yield from _talk(settings)
     yield from _links(settings)
     yield from _history(settings)
+
+
+def _fused(settings: Settings) -> Iterator[Variant]:
+    """Yield what words and nearness count in a fusion, taken away."""
+    if settings.recall.sparse_full:
+        yield Variant(name="no-sparse-full", settings={"recall.sparse_full": 0.0}, needs="vectors")
+    if settings.recall.sparse_cover:
+        yield Variant(name="no-sparse-cover", settings={"recall.sparse_cover": 0.0}, needs="vectors")
+    if settings.recall.near_share:
+        yield Variant(name="no-near-share", settings={"recall.near_share": 0.0}, needs="small")
 
 
 def _switches(settings: Settings) -> Iterator[Variant]:
@@ -99,8 +111,6 @@ def _links(settings: Settings) -> Iterator[Variant]:
     """Yield the spread along links taken away, by its parts and in its other modes; and times that questions name left alone."""
     if settings.recall.period_weight:
         yield Variant(name="no-period", settings={"recall.period_weight": 0.0}, needs="dates")
-    if settings.recall.sparse_full:
-        yield Variant(name="no-sparse-full", settings={"recall.sparse_full": 0.0}, needs="vectors")
     if settings.recall.section_weight or settings.recall.section_weight_long:
         yield Variant(name="no-sections", settings={"recall.section_weight": 0.0, "recall.section_weight_long": 0.0}, needs="sections")
     if not settings.spread.enabled:
@@ -193,16 +203,20 @@ def _chosen(plan: Plan, variants: Sequence[Variant], *, usual: bool) -> list[Var
 
 def _fitting(variants: Sequence[Variant], ready: Prepared) -> tuple[list[Variant], tuple[str, ...]]:
     """Return the variants that a set can show, and a note on each that it cannot."""
-    dataset = ready.index.dataset
+    dataset, vectors = ready.index.dataset, ready.index.embedder is not None
+    recall = ready.plan.loaded().settings.recall
+    least = min(Counter(passage.space for passage in dataset.passages).values(), default=0)
     has = {
         "": True,
-        "vectors": ready.index.embedder is not None,
+        "vectors": vectors,
+        "small": vectors and least * recall.near_share < recall.candidates,
         "dates": _dated(dataset),
         "sections": any(passage.section for passage in dataset.passages),
         "parts": any(clauses(query.text) for query in dataset.queries),
     }
     reasons = {
         "vectors": "there is no model",
+        "small": "no space is small, or there is no model",
         "dates": "the texts do not differ in date",
         "sections": "the texts have no neighbours",
         "parts": "no question sets things side by side",
