@@ -272,7 +272,7 @@ def _percent(missed: Sequence[bool]) -> float | None:
 
 
 def report(sets: Mapping[str, Sequence[Sample]], model_id: str) -> dict[str, Any]:
-    """Fit with each set left out in turn, then on all that have a dev part; write the calibration."""
+    """Fit with each set left out in turn, then on all that are learned from; write the calibration."""
     learned = {name: samples for name, samples in sets.items() if name not in JUDGED_ONLY}
 
     def judged(signs: tuple[str, ...], loss: float, *, closely: bool = False) -> dict[str, Any]:
@@ -338,7 +338,7 @@ def _means(title: str, rows: Mapping[str, Mapping[str, Any]]) -> str:
 def toml(made: Mapping[str, Any]) -> Iterator[str]:
     """Yield the calibration as the package keeps it."""
     yield "# Written by benchmarks/calibrate_relevance.py: what each sign counts, by embedding model. false_positives and recall_lost"
-    yield "# are the means over sets that were left out of the learning (benchmarks/results/relevance)."
+    yield "# are the means over the sets that are learned from, each left out in turn; benchmarks/results/relevance has the others too."
     for model, figures in made.items():
         if not model.endswith(PLAIN):
             plain = made.get(f"{model} {PLAIN}", figures)

@@ -24,9 +24,9 @@ def quality() -> list[str]:
     head = [
         "Retrieval, default configuration, offline, no LLM (percent; *p* against BM25 by the randomisation test). Made by `clew eval run`;",
         "intervals, categories and cost are in [benchmarks/results/eval](benchmarks/results/eval). On LongMemEval Clew stands at the",
-        "day of each question and is not shown what was said later, as the baselines are; with `dated=off` it is shown all. Two sets are small",
-        "stores of our own, asked by somebody who had not seen how Clew searches: household was in view when recall in small stores was",
-        "mended, desk was asked afterwards.",
+        "day of each question and is not shown what was said later, as the baselines are; with `dated=off` it is shown all. Two sets",
+        "are small stores of our own, asked by somebody who had not seen how Clew searches: household was in view when recall in small",
+        "stores was mended, desk was asked afterwards.",
         "",
         "| set | measure | questions | BM25 | dense | RRF | **Clew** | p |",
         "|---|---|---:|---:|---:|---:|---:|---:|",

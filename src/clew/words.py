@@ -9,6 +9,7 @@ stores rebuild their words on the next opening.
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from Stemmer import Stemmer
 
 ANALYSER_VERSION = 2
+IDF_FLOOR = 1e-6  # fixed inside FTS5: a word in more than half of the rows still finds them
 
 # Letters and digits of any script, with the vowel signs that Indic and Arabic scripts write as marks.
 _WORD = re.compile(
@@ -106,6 +108,16 @@ def query_terms(text: str) -> list[str]:
     """
     telling = dict.fromkeys(term for word in words(text) if folded(word) not in STOP_WORDS for term in _terms_of(word))
     return list(telling) or list(dict.fromkeys(terms(text)))
+
+
+def idf(rows: int, holding: int) -> float:
+    """Return how telling a term is that `holding` of all `rows` hold: ln((N − n + 0.5) / (n + 0.5)), floored.
+
+    >>> round(idf(1000, 1), 3), idf(10, 9)
+    (6.502, 1e-06)
+    """
+    telling = math.log((rows - holding + 0.5) / (holding + 0.5))
+    return telling if telling > 0 else IDF_FLOOR
 
 
 def keywords(text: str, *, limit: int) -> tuple[str, ...]:

@@ -51,6 +51,11 @@ def test_each_space_is_its_own_and_questions_name_what_they_need(tmp_path: Path)
         ("home: {memories: [{key: 1, text: b}], questions: []}", "home.memories[0].key: is not a text"),
         ("home: {questions: []}", "home.memories: is missing"),
         ("home: [1]", "home: is not an object"),
+        ("home: {memories: []}\nhome: {memories: []}", "the key 'home' comes twice"),
+        ("home: {memories: [{key: a, key: b, text: c}], questions: []}", "the key 'key' comes twice"),
+        ("home: {memories: [{key: a, text: b}], questions: [{ask: c, needs: []}]}", "home.questions[0].needs: names no memory"),
+        ("home: {memories: [{key: a, text: ' '}], questions: []}", "home.memories[0].text: says nothing"),
+        ("a/b: {memories: [], questions: []}", "is no name of a space"),
         ("- 1", "is not an object"),
         ("1: {}", "is not a text; put it in quotes"),
         ("home: {memories: [\n{key: a", "memories.yaml:2"),
@@ -63,8 +68,12 @@ def test_what_is_wrong_in_it_is_named_with_its_place(tmp_path: Path, text: str, 
     assert said in str(caught.value)
 
 
+def test_several_files_are_read_together(tmp_path: Path) -> None:
+    (written(tmp_path, HOME) / "more.yml").write_text(HOME.replace("home:", "garden:").replace("work:", "shed:"), encoding="utf-8")
+    assert {query.space for query in load("memories", tmp_path).queries} == {"home", "work", "garden", "shed"}
+
+
 def test_a_space_is_described_in_one_file(tmp_path: Path) -> None:
     (written(tmp_path, HOME) / "more.yml").write_text(HOME, encoding="utf-8")
-    (tmp_path / "other.yaml").write_text(HOME, encoding="utf-8")
     with pytest.raises(InputError, match="a second time"):
         load("memories", tmp_path)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from clew.recall.fuse import Fuse, convex, rrf, unrelated
 from clew.recall.placed import relevance
-from clew.recall.state import DENSE, SPARSE, Question, Recall
+from clew.recall.state import CONTEXT, DENSE, SPARSE, Question, Recall
 from clew.settings import Weights
 from clew.store.memory import MemoryStore
 from clew.testing import node, where
@@ -104,14 +105,14 @@ def test_among_a_few_memories_a_word_that_one_of_them_holds_tells() -> None:
 def small_space(**options: float) -> Fuse:
     store = MemoryStore()
     store.insert([node(f"m{number:02d}", text=f"note {number} of the household") for number in range(40)])
-    return Fuse(method="convex", dense_weight=0.5, sparse_weight=0.5, context_share=0.0, rrf_k=60, limit=100, store=store, **options)
+    return Fuse(method="convex", dense_weight=0.5, sparse_weight=0.5, context_share=0.0, rrf_k=60, store=store, **options)
 
 
 def in_a_small_space(terms: tuple[str, ...] = ("away",)) -> Recall:
     """One of forty is near; any two texts are alike to a degree, and another has a word of the question that no third has."""
     dense = ranking({f"m{number:02d}": 0.66 if number == 0 else 0.55 - number / 1000 for number in range(40)})
     channels = {DENSE: dense, SPARSE: (Match("m39", 3.7),)}
-    return Recall(question=ASKED, terms=terms, channels=channels, lows={DENSE: 0.3, SPARSE: 0.0})
+    return Recall(question=ASKED, terms=terms, channels=channels, lows={DENSE: 0.3, SPARSE: 0.0}, complete={DENSE: 40, SPARSE: 1})
 
 
 def best_of(recall: Recall) -> str:
@@ -121,8 +122,48 @@ def best_of(recall: Recall) -> str:
 def test_in_a_small_space_one_word_in_common_does_not_outweigh_what_is_meant() -> None:
     assert best_of(small_space()(in_a_small_space())) == "m39"
     found = small_space(near_share=0.25)(in_a_small_space())
-    assert found.hits[0].channels[DENSE].normalised == 1.0
-    assert next(hit for hit in found.hits if hit.id == "m39").channels[DENSE].normalised == 0.0
+    assert nearness(found, "m00") == 1.0
+    assert nearness(found, "m01") == pytest.approx(0.068, abs=0.005)
+    assert nearness(found, "m39") < 0.001
+    assert best_of(small_space(near_share=0.25, sparse_cover=0.5)(in_a_small_space(("away", "espresso", "thyroid")))) == "m00"
+
+
+def test_the_best_by_meaning_alone_comes_before_the_best_by_words_alone() -> None:
+    assert best_of(small_space(near_share=0.25)(in_a_small_space())) == "m00"
+
+
+def nearness(recall: Recall, id: str) -> float:
+    return next(hit for hit in recall.hits if hit.id == id).channels[DENSE].normalised
+
+
+def test_what_is_not_near_keeps_its_order_behind_what_is() -> None:
+    found = small_space(near_share=0.25)(in_a_small_space())
+    values = [nearness(found, f"m{number:02d}") for number in range(40)]
+    assert all(nearer > further for nearer, further in pairwise(values))
+
+
+def test_ten_that_are_equally_near_make_nothing_else_near() -> None:
+    dense = ranking({f"m{number:02d}": 0.8 if number < 12 else 0.5 for number in range(40)})
+    recall = replace(in_a_small_space(), channels={DENSE: dense, SPARSE: ()})
+    found = small_space(near_share=0.25)(recall)
+    assert (nearness(found, "m00"), nearness(found, "m11")) == (1.0, 1.0)
+    assert nearness(found, "m12") < 0.001
+
+
+def test_what_was_too_far_still_counts_as_searched() -> None:
+    """A floor that cuts a list does not change how near what is left is."""
+    recall = in_a_small_space()
+    cut = replace(recall, channels={**recall.channels, DENSE: recall.channels[DENSE][:20]})
+    fuse = small_space(near_share=0.25)
+    assert nearness(fuse(recall), "m05") == nearness(fuse(cut), "m05")
+
+
+def test_context_keys_are_as_near_as_what_is_said() -> None:
+    recall = in_a_small_space()
+    amid = replace(recall, channels={**recall.channels, CONTEXT: recall.channels[DENSE]}, lows={**recall.lows, CONTEXT: 0.3})
+    found = replace(small_space(near_share=0.25), context_share=0.5)(replace(amid, complete={**recall.complete, CONTEXT: 40}))
+    places = next(hit for hit in found.hits if hit.id == "m20").channels
+    assert places[CONTEXT].normalised == places[DENSE].normalised < 0.001
 
 
 def test_words_weigh_as_much_as_of_the_question_they_hold() -> None:
@@ -130,7 +171,8 @@ def test_words_weigh_as_much_as_of_the_question_they_hold() -> None:
     whole, part = (small_space(near_share=0.25, sparse_cover=0.3)(in_a_small_space(terms)) for terms in (("away",), unknown))
     assert best_of(part) == "m00"
     weights = [next(hit for hit in found.hits if hit.id == "m39").channels[SPARSE].weight for found in (whole, part)]
-    assert weights[0] == 0.5 > weights[1] > 0
+    assert weights[0] == pytest.approx(0.5, abs=0.001)
+    assert weights[0] > weights[1] > 0
 
 
 def test_where_words_find_nothing_what_is_meant_is_all_of_the_relevance() -> None:
@@ -140,7 +182,7 @@ def test_where_words_find_nothing_what_is_meant_is_all_of_the_relevance() -> Non
 
 
 def test_a_full_list_of_a_large_space_is_measured_from_its_end_as_ever() -> None:
-    fuse = Fuse(method="convex", dense_weight=1.0, sparse_weight=0.0, context_share=0.0, rrf_k=60, limit=20, near_share=0.25)
+    fuse = Fuse(method="convex", dense_weight=1.0, sparse_weight=0.0, context_share=0.0, rrf_k=60, near_share=0.25)
     dense = ranking({f"m{n:02d}": 0.8 - n / 100 for n in range(20)})
     recall = Recall(question=ASKED, channels={DENSE: dense}, lows={DENSE: dense[-1].score})
     store = MemoryStore()
@@ -153,7 +195,7 @@ def test_what_passes_a_narrow_filter_is_a_small_space() -> None:
     store = MemoryStore()
     store.insert([node(f"m{number:03d}", text=f"note {number}") for number in range(200)])
     found = replace(small_space(near_share=0.25), store=store)(in_a_small_space())
-    assert next(hit for hit in found.hits if hit.id == "m39").channels[DENSE].normalised == 0.0
+    assert nearness(found, "m20") < 0.001 < nearness(found, "m05")
 
 
 @given(st.lists(st.floats(-1, 1), max_size=40), st.floats(0, 1), st.integers(0, 400))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -162,8 +163,8 @@ def test_the_settings_reach_the_stages() -> None:
         _, _, found, fuse, lift, addressed, parts, _, _, score, _, reply, news, several, chronology, _, _ = memory.recipe("balanced").stages
         assert isinstance(found, Candidates)
         assert (found.limit, found.dense_floor) == (7, 0.1)
-        words = {"sparse_weight": 0.5, "sparse_full": 2.0, "sparse_cover": 0.4}
-        assert fuse == Fuse(context_share=0.25, method="rrf", dense_weight=0.25, rrf_k=10, near_share=0.2, limit=7, **words)
+        words = Fuse(method="rrf", dense_weight=0.25, sparse_weight=0.5, context_share=0.25, rrf_k=10, sparse_full=2.0, sparse_cover=0.4)
+        assert fuse == replace(words, near_share=0.2)
         assert lift == Lift(weight=0.4, weight_long=0.3, dense_weight=0.6, limit=7, store=memory.store)
         assert parts == Parts(weight=0.7, stages=(found, fuse, lift))
         assert addressed == Addressed(weight=0.35, stages=(found, fuse), store=memory.store)

@@ -315,3 +315,16 @@ def test_no_right_answer_of_a_small_space_is_doubted(name: str) -> None:
         if known.closer is not None:
             weighed = [(each, known.closer if in_doubt(each, known) else known) for each in judged]
             assert [each for each, closer in weighed if probability(each, closer) < closer.threshold * doubt(each)] == []
+
+
+@pytest.mark.model
+def test_a_code_is_known_however_it_is_written(real_model: Path) -> None:
+    with clew.open(":memory:", clock=FixedClock()) as memory:
+        for note in (*NOTES, "Keywords like MUST and SHOULD in our specs follow RFC2119."):
+            memory.remember(note, near=False)
+        known = memory.recall("What do MUST and SHOULD mean by RFC 2119?", track=False)
+        foreign = memory.recall("What do MUST and SHOULD mean by RFC 7807?", track=False)
+    assert known.relevance is not None
+    assert foreign.relevance is not None
+    assert not known.nothing_relevant
+    assert foreign.relevance.probability < known.relevance.probability / 2

@@ -109,6 +109,7 @@ class Candidates:
     def _with(self, recall: Recall, found: dict[str, Ranking]) -> Recall:
         """Drop what is too far; the dense list is in order, so the cut never costs a nearer memory its place."""
         lows = {name: self._low(name, ranking) for name, ranking in found.items()}
+        complete = {name: len(ranking) for name, ranking in found.items() if len(ranking) < self.limit}
         floor, reason = max((self.dense_floor, "dense_floor"), (recall.question.min_similarity, "min_similarity"))
         far = [_rejection(match, reason, floor) for match in found.get(DENSE, ()) if match.score < floor]
         if far:
@@ -122,7 +123,8 @@ class Candidates:
             rejected = {id: rejection for id, rejection in rejected.items() if id not in kept}
         if QUESTION in found and recall.vector is not None:
             found[QUESTION] = self._with_others(found, recall.vector)
-        return replace(recall, channels=found, lows=lows, rejected=recall.rejected + tuple(rejected.values()), notes=recall.notes + notes)
+        far_off, more = recall.rejected + tuple(rejected.values()), recall.notes + notes
+        return replace(recall, channels=found, lows=lows, complete=complete, rejected=far_off, notes=more)
 
     def _with_others(self, found: dict[str, Ranking], vector: Vectors) -> Ranking:
         """Return the questions' ranking with the candidates of other channels whose questions are further off: they have some too."""

@@ -11,11 +11,13 @@ from clew.recall.fetch import covered
 from clew.recall.placed import Column, Placed, column, relevance
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Hit, LazyHits, Place, Recall
 from clew.types import NodeId, Ranking
+from clew.words import idf
 
 MEANINGS = (CONTEXT, DENSE)  # the channels that what a node says is found by
 QUESTION_SHARE = 0.6  # mission V13
 DIRECT, HYPOTHETICAL = "direct", "hypothetical"
-NEAREST = 10  # memories that are near enough to be told apart by how near they are, however small a space is
+NEAREST = 10  # memories that are told apart by how near they are, however small a space is: as many as a recall returns by default
+FAR = 1e-6  # of the scale for what is not near: enough to keep it in its order, and no weight that anybody would see
 
 
 def shared(weights: Mapping[str, float], channels: Iterable[str]) -> dict[str, float]:
@@ -52,13 +54,9 @@ def covering(best: float, held: Iterable[int], *, cover: float, nodes: int) -> f
     >>> round(few, 2), half, covering(1.0, [2], cover=0.5, nodes=2)
     (0.42, 1.0, 1.0)
     """
-    whole = sum(idf(nodes, holding) for holding in held) if nodes > 1 else 0.0
-    return min(1.0, best / (cover * whole)) if whole > 0 else 1.0
-
-
-def idf(nodes: int, holding: int) -> float:
-    """Return how telling a word is, as BM25 counts it; not below 0."""
-    return max(0.0, math.log((nodes - holding + 0.5) / (holding + 0.5))) if holding <= nodes else 0.0
+    # BM25 knows what is expired too, so a word may be held more often than there are live memories.
+    whole = sum(idf(max(nodes, holding), holding) for holding in held)
+    return min(1.0, best / (cover * whole)) if whole > 0 and nodes > 1 else 1.0
 
 
 def rrf(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], k: float) -> Placed:
@@ -79,11 +77,14 @@ def rrf(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], k: flo
     )
 
 
-def convex(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], lows: Mapping[str, float]) -> Placed:
+def convex(
+    channels: Mapping[str, Ranking], *, weights: Mapping[str, float], lows: Mapping[str, float], nears: Mapping[str, float] | None = None
+) -> Placed:
     """Place hits by a convex combination of scores, each brought to 0–1 between its channel's low and best.
 
     Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", TOIS 2023. The low is
-    what a memory outside the list scores at most, so being absent and being last weigh the same.
+    what a memory outside the list scores at most, so being absent and being last weigh the same. `nears` tells for some
+    channels from which score on a memory is near; what lies between the two has next to nothing.
 
     >>> from clew.types import Match
     >>> channels = {"dense": (Match("a", .9), Match("b", .6)), "sparse": (Match("b", 7.),)}
@@ -94,19 +95,36 @@ def convex(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], low
     shares = shared(weights, channels)
     columns: dict[str, Column] = {}
     for name, ranking in channels.items():
-        scores = [match.score for match in ranking]
-        columns[name] = column(ranking, scores, _between(scores, lows[name], max(scores, default=0.0)), shares[name])
+        scores, best = [match.score for match in ranking], max((match.score for match in ranking), default=0.0)
+        near = (nears or {}).get(name, lows[name])
+        values = _between(scores, lows[name], best) if near <= lows[name] else _near(scores, lows[name], near, best)
+        columns[name] = column(ranking, scores, values, shares[name])
     return Placed(columns)
+
+
+def _near(scores: Sequence[float], low: float, near: float, high: float) -> list[float]:
+    """Return the same where scores up to `near` tell next to nothing: in their order, all below whatever is nearer.
+
+    >>> [round(value, 7) for value in _near([0.7, 0.6, 0.5, 0.4], 0.3, 0.5, 0.7)]
+    [1.0, 0.5000005, 1e-06, 5e-07]
+    >>> [round(value, 7) for value in _near([0.7, 0.7, 0.5], 0.3, 0.7, 0.7)]
+    [1.0, 1.0, 5e-07]
+    """
+    far = [min(near, score) for score in scores]
+    return [
+        1.0 if score >= high else FAR * below + (1.0 - FAR) * above
+        for score, below, above in zip(scores, _between(far, low, near), _between(scores, near, high), strict=True)
+    ]
 
 
 def _between(scores: Sequence[float], low: float, high: float) -> list[float]:
     """Return where each score lies between low and high, from 0 to 1; all alike are all best.
 
-    >>> _between([0.5, 0.1], 0.25, 0.75), _between([3.0], 3.0, 3.0)
-    ([0.5, 0.0], [1.0])
+    >>> _between([0.5, 0.1], 0.25, 0.75), _between([3.0], 3.0, 3.0), _between([3.0, 1.0], 3.0, 3.0)
+    ([0.5, 0.0], [1.0], [1.0, 0.0])
     """
     if high <= low:
-        return [1.0] * len(scores)
+        return [float(score >= high) for score in scores]
     span = high - low
     return [1.0 if (share := (score - low) / span) > 1.0 else share if share > 0.0 else 0.0 for score in scores]
 
@@ -142,8 +160,6 @@ class Fuse:
     sparse_full: float = 0.0
     sparse_cover: float = 0.0
     near_share: float = 0.0
-    limit: int = 0
-    """How many a full list holds; a shorter one holds all that pass the filter."""
     question_share: float = QUESTION_SHARE
     store: Store | None = field(default=None, repr=False, compare=False)
 
@@ -154,12 +170,15 @@ class Fuse:
         weights = {DENSE: self.dense_weight * (1 - amid), CONTEXT: self.dense_weight * amid, SPARSE: self.sparse_weight}
         channels = {name: ranking for name, ranking in recall.channels.items() if name != QUESTION}
         weights[SPARSE] *= self._telling(recall)
-        lows, by_rank = self._lows(recall), self.method == "rrf"
-        placed = rrf(channels, weights=weights, k=self.rrf_k) if by_rank else convex(channels, weights=weights, lows=lows)
+        nears, lows = self._nears(recall), recall.lows
+        if any(near > lows[name] for name, near in nears.items()):
+            weights[SPARSE] *= 1.0 - FAR  # the best by words alone and the best by meaning alone are level: then meaning comes first
+        by_rank = self.method == "rrf"
+        placed = rrf(channels, weights=weights, k=self.rrf_k) if by_rank else convex(channels, weights=weights, lows=lows, nears=nears)
         worths, answered = placed.relevances(), dict[NodeId, dict[str, Place]]()
         if self.question_share and recall.channels.get(QUESTION):
             share = sum(shared(weights, channels)[name] for name in MEANINGS if name in channels)
-            answered = self._answering(placed, recall, lows[DENSE], share=share)
+            answered = self._answering(placed, recall, nears.get(DENSE, lows[DENSE]), share=share)
             worths |= {id: relevance(places) for id, places in answered.items()}
 
         def made(source: tuple[float, NodeId]) -> Hit:
@@ -169,18 +188,19 @@ class Fuse:
 
         return replace(recall, hits=LazyHits(sorted((-worth, id) for id, worth in worths.items()), made))
 
-    def _lows(self, recall: Recall) -> Mapping[str, float]:
-        """Return the zero of each channel's scale."""
+    def _nears(self, recall: Recall) -> Mapping[str, float]:
+        """Return from which cosine on a memory is near, for the channels of meaning.
+
+        A full list under a filter counts as of the whole space: how many pass is not known.
+        """
         if not self.near_share or self.store is None or DENSE not in recall.channels:
-            return recall.lows
-        nodes = covered(recall, store=self.store).nodes
-
-        def low(name: str) -> float:
-            ranking = recall.channels[name]
-            among = nodes if len(ranking) >= self.limit else len(ranking)
-            return unrelated(ranking, recall.lows[name], share=self.near_share, among=among)
-
-        return {**recall.lows, **{name: low(name) for name in MEANINGS if name in recall.channels}}
+            return {}
+        nodes, share = covered(recall, store=self.store).nodes, self.near_share
+        found = {name: recall.channels[name] for name in MEANINGS if name in recall.channels}
+        return {
+            name: unrelated(ranking, recall.lows[name], share=share, among=recall.complete.get(name, nodes))
+            for name, ranking in found.items()
+        }
 
     def _telling(self, recall: Recall) -> float:
         """Return how much the words tell: all where they are alone, nothing where they find nothing."""

@@ -116,7 +116,6 @@ def recipe(
         sparse_full=options.sparse_full,
         sparse_cover=options.sparse_cover,
         near_share=options.near_share,
-        limit=limit,
         question_share=settings.questions.share,
         store=store,
     )

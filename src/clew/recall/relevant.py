@@ -23,7 +23,7 @@ from clew.ports import Store
 from clew.recall.fetch import covered, fetched
 from clew.recall.kindred import READ, Told, WordVectors, taken_up, wordless
 from clew.recall.state import DENSE, SPARSE, LazyHits, Recall, Rejection, Relevance
-from clew.recall.telling import NAME, RARE, Word, heard, rarity, telling
+from clew.recall.telling import NAME, RARE, Word, codes, heard, rarity, telling
 from clew.types import Filter, Kind, Ranking
 from clew.words import terms
 
@@ -233,12 +233,13 @@ class Relevant:
         nodes = [read[id] for id in best if id in read]
         texts = [terms(node.text) for node in nodes]
         around = [terms(f"{node.title}\n{node.context}") for node in nodes]
-        held = [frozenset((*text, *more)).intersection(asked) for text, more in zip(texts, around, strict=True)]
+        written = codes(recall.question.text)
+        held = [_held({*text, *more}, asked, written) for text, more in zip(texts, around, strict=True)]
         told = [Told(headed(node.title, node.text), mine) for node, mine in zip(nodes, held, strict=True)]
         there, dense = covered(recall, store=self.store).nodes, recall.channels.get(DENSE, ())
         length = sum(map(len, texts)) / max(1, len(texts))
         said = length * (there if DENSE not in recall.channels or len(dense) >= self.candidates else min(there, len(dense)))
-        counts = self._counts(recall, asked, seen=frozenset().union(*held))
+        counts = self._counts(recall, asked, seen=frozenset().union(*held), written=written)
         weights = {term: word.weight * rarity(counts[term], there) for term, word in asked.items()}
         return Look(asked, weights, [term for term, count in counts.items() if not count], told, said)
 
@@ -264,15 +265,17 @@ class Relevant:
         taken = taken_up(recall.question.text, look.weights, look.told[:READ], vectors=self.words)
         return None if taken is None else evidence._replace(**closely(look, taken))
 
-    def _counts(self, recall: Recall, asked: Collection[str], *, seen: Collection[str]) -> dict[str, int]:
+    def _counts(self, recall: Recall, asked: Collection[str], *, seen: Collection[str], written: Mapping[str, str]) -> dict[str, int]:
         """Return how many nodes hold each term; none where what passes the filter does not."""
         where = recall.question.where
-        counts = self.store.holding(list(asked), where.space)
+        known = self.store.holding([*asked, *written.values()], where.space)
+        counts = {term: known[term] or known.get(written.get(term, term), 0) for term in asked}
         plain = where == Filter(space=where.space, kinds=where.kinds, now=where.now) and set(where.kinds) >= SERVED
 
         def passes(term: str) -> bool:
             """One memory is enough to know a word, and most words of an answerable question stand in its best hits."""
-            return term in seen or (plain and counts[term] > FEW) or bool(self.store.sparse([term], where, limit=1))
+            either = [term, written.get(term, term)]
+            return term in seen or (plain and counts[term] > FEW) or bool(self.store.sparse(either, where, limit=1))
 
         return {term: count if count and passes(term) else 0 for term, count in counts.items()}
 
@@ -280,6 +283,15 @@ class Relevant:
         known, model = calibrations(), self.store.model()
         found = known.get(model.id) if model is not None and recall.vector is not None else None
         return found or known[WORDS_ALONE]
+
+
+def _held(said: Collection[str], asked: Collection[str], written: Mapping[str, str]) -> frozenset[str]:
+    """Return the terms of a question that a text says; a code also where it is written in one word.
+
+    >>> sorted(_held({"see", "rfc2119"}, ["rfc", "2119", "see"], {"2119": "rfc2119"}))
+    ['2119', 'see']
+    """
+    return frozenset(term for term in asked if term in said or written.get(term) in said)
 
 
 def _note(relevance: Relevance, mode: str) -> str:

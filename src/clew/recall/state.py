@@ -259,6 +259,8 @@ class Recall:
     vector: Vectors | None = field(default=None, repr=False)
     channels: Mapping[str, Ranking] = field(default_factory=dict)
     lows: Mapping[str, float] = field(default_factory=dict)
+    complete: Mapping[str, int] = field(default_factory=dict)
+    """Of each channel that saw all that passes the filter: how many that were, before any was too far."""
     signals: Mapping[NodeId, Signals] | None = field(default=None, repr=False)
     """What the score asks of the hits, where a stage has read it already."""
     there: Coverage | None = field(default=None, repr=False)

@@ -55,7 +55,9 @@ _ASKING = """
 
 
 # The number of a code: a server "plover-08", an incident "INC-4999", an issue "#1234", a standard "RFC 2119".
-_CODE = re.compile(r"(?:\b([^\W\d_]{2,})[-_]|#|\b[A-Z]{2,} )(\d{2,})\b(?!-\d)")
+_CODE = re.compile(r"(?:\b([^\W\d_]{2,})(-|_)|(#)|\b([A-Z]{2,}) )(\d{2,})(?!\d)")
+_COUNTED = frozenset("am pm eur usd gbp chf".split())  # what stands in capitals before a number that is none
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _ENDS = ("", "e", "s", "es", "d", "ed", "ing", "ion", "al", "ly", "er", "ers", "ment", "ance")  # of other forms of a stem
 
 
@@ -71,11 +73,11 @@ def telling(text: str) -> dict[str, Word]:
     True
     """
     found: dict[str, Word] = {}
-    before, codes = "", _codes(text)
+    before, numbers = "", codes(text)
     for word in words(text):
         plain = folded(word)
-        if word in codes:
-            found.setdefault(word, CODE)
+        if plain in numbers:
+            found.setdefault(plain, CODE)
         elif plain not in STOP_WORDS and plain not in DATES and not plain[:1].isdigit():
             found |= {term: sort for term, sort in _read(word, before).items() if term not in found}
         if len(found) >= MOST_TERMS:
@@ -84,15 +86,29 @@ def telling(text: str) -> dict[str, Word]:
     return found
 
 
-def _codes(text: str) -> frozenset[str]:
-    """Return the numbers that are a code's: whoever names it means no other.
+def codes(text: str) -> dict[str, str]:
+    """Return the numbers that are a code's, and how each would be written in one word: whoever names it means no other.
 
-    >>> sorted(_codes("INC-4999, not plover-08 or #12, in May-2023, on 2024-05-07, after 10-12 days"))
-    ['08', '12', '4999']
+    >>> codes("INC-4999, not plover-08 or #12"), codes("mid-2023, May-2023, COVID-19, 2024-05-07, 10-12 days, top-10, EUR 1200, IN 2023")
+    ({'4999': 'inc4999', '08': 'plover08', '12': '12'}, {})
     """
     if not any(map(str.isdigit, text)):
-        return frozenset()
-    return frozenset(number for word, number in _CODE.findall(text) if folded(word) not in DATES)
+        return {}
+    found = ((hyphened or spaced, bool(spaced), number) for hyphened, _, _, spaced, number in _CODE.findall(text))
+    loud = text.isupper()  # capitals tell nothing where there are no others
+    return {folded(number): folded(word + number) for word, apart, number in found if _is_code(word, number, apart=apart, loud=loud)}
+
+
+def _is_code(word: str, number: str, *, apart: bool, loud: bool) -> bool:
+    """Tell a code from a year, a count or a price: by capitals and a number of three figures, or a word that nobody counts with."""
+    plain = folded(word)
+    if not word:
+        return True
+    if plain in DATES or plain in STOP_WORDS or plain in _COUNTED or (loud and apart):
+        return False
+    if any(map(str.isupper, word[1:])) and not loud:
+        return len(number) > 2 and not (apart and _YEAR.fullmatch(number))
+    return not apart and not word[:1].isupper() and not is_common(plain) and not _YEAR.fullmatch(number)
 
 
 def rarity(holding: int, nodes: int) -> float:

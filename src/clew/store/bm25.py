@@ -7,16 +7,16 @@ columns are title, text and context key; a row counts as one token longer than t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from clew.words import idf as idf  # noqa: PLC0414 - a part of the formula that recall asks for too
+
 K1 = 1.2  # fixed inside FTS5: how soon further occurrences stop counting
 B = 0.75  # fixed inside FTS5: how much long rows are held back
-IDF_FLOOR = 1e-6  # fixed inside FTS5: a word in more than half of the rows still finds them
 TITLE_WEIGHT = 1.0
 TEXT_WEIGHT = 1.0
 # On LoCoMo's dev part .2 gave 81.2, .3 82.4 and .5 82.5 recall@10 (docs/evaluation.md); quarters add up exactly in floats.
@@ -25,16 +25,6 @@ FACET_TOKENS = 1  # a row without a word has a length too; older stores held a t
 
 
 Numbers = TypeVar("Numbers", float, npt.NDArray[np.float64])
-
-
-def idf(rows: int, holding: int) -> float:
-    """Return how telling a term is that `holding` of all `rows` hold: ln((N − n + 0.5) / (n + 0.5)), floored.
-
-    >>> round(idf(1000, 1), 3), idf(10, 9)
-    (6.502, 1e-06)
-    """
-    telling = math.log((rows - holding + 0.5) / (holding + 0.5))
-    return telling if telling > 0 else IDF_FLOOR
 
 
 def frequency(in_title: int, in_text: int, in_context: int = 0) -> float:

@@ -286,7 +286,7 @@ class MemoryStore:
         """Return how many nodes of the space hold each of the terms."""
         with self._reading() as state:
             rows = [row for row in state.rows.values() if row.node.space == space]
-            return {term: sum(row.frequency(term) > 0 for row in rows) for term in terms}
+            return {term: sum(row.frequency(term) > 0 for row in rows) for term in dict.fromkeys(terms)}
 
     def dense(self, vector: Vectors, where: Filter, *, limit: int, role: Role = Role.CONTENT) -> Ranking:
         """Return the nodes nearest to a unit vector, by cosine."""

@@ -6,7 +6,7 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -98,7 +98,7 @@ class Folder:
         """Yield the objects of a YAML mapping by their names."""
         text, place = self.text(path), self.place(path)
         try:
-            value = yaml.safe_load(text)
+            value = yaml.load(text, _Distinct)  # noqa: S506 - a SafeLoader
         except yaml.MarkedYAMLError as error:
             line = error.problem_mark.line + 1 if error.problem_mark is not None else 1
             raise self.place(path, line).wrong("", error.problem, "is not YAML") from error
@@ -129,6 +129,19 @@ class Folder:
     @staticmethod
     def _get(card: Card) -> str:
         return f"How to get {card.title}: {card.source}"
+
+
+class _Distinct(yaml.SafeLoader):
+    """Reads YAML as ever, and refuses a key that comes twice: one of the two would be lost."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if key.value in seen:
+                raise yaml.MarkedYAMLError(problem=f"the key {key.value!r} comes twice", problem_mark=key.start_mark)
+            if isinstance(key, yaml.ScalarNode):
+                seen.add(key.value)
+        return super().construct_mapping(node, deep=deep)
 
 
 def _lines(text: str) -> Iterator[tuple[int, Any]]:

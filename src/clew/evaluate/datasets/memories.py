@@ -22,7 +22,7 @@ CARD = Card(
         "a memory may have a title and a time, a question a category (its space)."
     ),
     folder="memories",
-    files=("*.yaml | *.yml",),
+    files=("*.y*ml",),
     levels=(LEVEL,),
     parts={"test": "every question", EVERYTHING: "every question"},
 )
@@ -35,8 +35,13 @@ def load(asked: Asked) -> Dataset:
     spaces: set[str] = set()
     for path in asked.folder.all(CARD.files[0]):
         for space, store in asked.folder.mapping(path):
-            if space in spaces:
-                raise store.wrong("", f"describes the space {space!r} a second time")
+            if space in spaces or not space.strip() or "/" in space:
+                said = (
+                    f"describes the space {space!r} a second time"
+                    if space in spaces
+                    else "is no name of a space: it needs one without a slash"
+                )
+                raise store.wrong("", said)
             spaces.add(space)
             keys: set[str] = set()
             passages += [_passage(space, each.new("key", keys), each) for each in store.records("memories")]
@@ -47,7 +52,14 @@ def load(asked: Asked) -> Dataset:
 def _passage(space: str, key: str, memory: Record) -> Passage:
     id = f"{space}/{key}"
     title = memory.text("title") if "title" in memory else ""
-    return Passage(id=id, text=memory.text("text"), title=title, space=space, time=_time(memory), keys={LEVEL: id})
+    return Passage(id=id, text=_said(memory, "text"), title=title, space=space, time=_time(memory), keys={LEVEL: id})
+
+
+def _said(record: Record, field: str) -> str:
+    text = record.text(field)
+    if not text.strip():
+        raise record.wrong(field, "says nothing")
+    return text
 
 
 def _time(memory: Record) -> datetime | None:
@@ -62,8 +74,10 @@ def _time(memory: Record) -> datetime | None:
 def _queries(space: str, store: Record, keys: set[str]) -> Iterator[Query]:
     for number, question in enumerate(store.records("questions")):
         needs = question.texts("needs")
+        if not needs:
+            raise question.wrong("needs", "names no memory: what nothing answers cannot be judged here")
         if unknown := [key for key in needs if key not in keys]:
             raise question.wrong("needs", f"names {unknown[0]!r}, which no memory of {space} has as its key")
         category = question.text("category") if "category" in question else space
         relevant = {LEVEL: {f"{space}/{key}": 1 for key in needs}}
-        yield Query(id=f"{space}/q{number}", text=question.text("ask"), space=space, category=category, relevant=relevant)
+        yield Query(id=f"{space}/q{number}", text=_said(question, "ask"), space=space, category=category, relevant=relevant)
