@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +64,7 @@ UNANSWERED = ("adversarial",)  # LoCoMo's word for what its conversations do not
 SIGNS = ("cosine", "lead", "covered", "strange", "unheard", "agreed")
 CLOSE_SIGNS = (*SIGNS, "grasped", "met", "nameless", "least")
 WORD_SIGNS = ("covered", "strange", "unheard")
+MISSED = ("false_positives_percent", "of_unknown_topics_percent", "of_something_known_percent")
 CLOSER, PLAIN = "closer", "without reading closely"
 ENOUGH = {"cosine": 0.7, "lead": 0.1}  # from where on more tells no more: 0.68 to 0.72 and 0.1 to 0.15 did alike
 MOST_QUESTIONS = 500  # of a set's own
@@ -85,6 +86,7 @@ CAVEAT = (
 )
 
 Floats = npt.NDArray[np.float64]
+T = TypeVar("T")
 _CLAIM = re.compile(r"\{([^}]*)\}")
 
 
@@ -181,9 +183,9 @@ def _asked(index: Index, text: str, space: str, relevant: Mapping[str, int]) -> 
     level = index.dataset.levels[0]
     keys = list(dict.fromkeys(index.nodes[hit.id].keys.get(level, index.nodes[hit.id].id) for hit in walk.answer.hits))[:K]
     found = len(relevant.keys() & set(keys)) / len(relevant) if relevant else 0.0
-    names = [term for term, word in telling(text).items() if word.name]
-    known = any(memory.store.holding(names, space).values())
-    return stage.closer(before, telling(text)) if walk.answer.relevance else None, found, known
+    told = telling(text)
+    known = any(memory.store.holding([term for term, word in told.items() if word.name], space).values())
+    return stage.closer(before, told) if walk.answer.relevance else None, found, known
 
 
 def matrix(samples: Sequence[Sample], signs: Sequence[str]) -> Floats:
@@ -273,7 +275,7 @@ def _percent(missed: Sequence[bool]) -> float | None:
 
 def report(sets: Mapping[str, Sequence[Sample]], model_id: str) -> dict[str, Any]:
     """Fit with each set left out in turn, then on all that are learned from; write the calibration."""
-    learned = {name: samples for name, samples in sets.items() if name not in JUDGED_ONLY}
+    learned = taught(sets)
 
     def judged(signs: tuple[str, ...], loss: float, *, closely: bool = False) -> dict[str, Any]:
         others = {name: {other: learned[other] for other in learned if other != name} for name in sets}
@@ -292,6 +294,11 @@ def report(sets: Mapping[str, Sequence[Sample]], model_id: str) -> dict[str, Any
     }
 
 
+def taught(sets: Mapping[str, T]) -> dict[str, T]:
+    """Return what belongs to the sets that are learned from."""
+    return {name: each for name, each in sets.items() if name not in JUDGED_ONLY}
+
+
 def mean(rows: Mapping[str, Mapping[str, Any]], column: str) -> float:
     return round(float(np.mean([each[column] for each in rows.values() if each[column] is not None])), 2)
 
@@ -305,7 +312,7 @@ def table(made: Mapping[str, Any]) -> str:
             ("held_out", "all sets taught, held-out half judged"),
         ):
             rows = figures[view]
-            taught = {name: each for name, each in rows.items() if name not in JUDGED_ONLY}
+            learned = taught(rows)
             lines += [
                 f"## {model}: {title}",
                 "",
@@ -314,11 +321,8 @@ def table(made: Mapping[str, Any]) -> str:
                 "|---|---|---|---|---|---|---|---|---|",
             ]
             lines += [_line(name, each) for name, each in rows.items()]
-            lines += [_means("mean", taught), _means("mean of what is only judged", {n: rows[n] for n in rows if n not in taught}), ""]
+            lines += [_means("mean", learned), _means("mean of what is only judged", {n: rows[n] for n in rows if n not in learned}), ""]
     return "\n".join(lines)
-
-
-MISSED = ("false_positives_percent", "of_unknown_topics_percent", "of_something_known_percent")
 
 
 def _line(name: str, row: Mapping[str, Any]) -> str:
@@ -350,7 +354,7 @@ def toml(made: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _section(figures: Mapping[str, Any]) -> Iterator[str]:
-    fit, rows = figures["fit"], {name: each for name, each in figures["left_out"].items() if name not in JUDGED_ONLY}
+    fit, rows = figures["fit"], taught(figures["left_out"])
     yield f"bias = {fit['bias']}\nthreshold = {fit['threshold']}"
     yield f"questions = {sum(each['questions'] + each['never_stored'] for each in rows.values())}"
     yield f"false_positives = {mean(rows, 'false_positives_percent') / 100:.4f}"

@@ -42,10 +42,8 @@ def _set(result: dict[str, Any], folder: str) -> str:
     told = _chance(rows["clew"]["p_vs_bm25"])
     chosen = [note.removeprefix(LOADED).rstrip(".").replace("=False", "=off") for note in result["notes"] if note.startswith(LOADED)]
     # Stores of ours, written and asked by somebody who had not seen how Clew searches: told apart by their folder.
-    which = (
-        [f"{folder} (ours, 75 to 80 memories each)"] if result["dataset"] == OWN else [result["dataset"], result["level"], result["part"]]
-    )
-    name = ", ".join([*which, *chosen])
+    ours = f"{folder} (ours, 75 to 80 memories each)" if result["dataset"] == OWN else ""
+    name = ", ".join([ours or f"{result['dataset']}, {result['level']}, {result['part']}", *chosen])
     return f"| {name} | {result['measure']} | {result['questions']} | {' | '.join(shown)} | {told} |"
 
 

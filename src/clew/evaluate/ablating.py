@@ -74,14 +74,17 @@ def usual_variants(settings: Settings) -> Iterator[Variant]:
     yield from _history(settings)
 
 
+def _without(settings: Settings, name: str, needs: str, *keys: str) -> Iterator[Variant]:
+    """Yield recall without what these of its numbers weigh, all of them 0; nothing where all are 0 already."""
+    if any(getattr(settings.recall, key) for key in keys):
+        yield Variant(name=f"no-{name}", settings={f"recall.{key}": 0.0 for key in keys}, needs=needs)
+
+
 def _fused(settings: Settings) -> Iterator[Variant]:
     """Yield what words and nearness count in a fusion, taken away."""
-    if settings.recall.sparse_full:
-        yield Variant(name="no-sparse-full", settings={"recall.sparse_full": 0.0}, needs="vectors")
-    if settings.recall.sparse_cover:
-        yield Variant(name="no-sparse-cover", settings={"recall.sparse_cover": 0.0}, needs="vectors")
-    if settings.recall.near_share:
-        yield Variant(name="no-near-share", settings={"recall.near_share": 0.0}, needs="small")
+    yield from _without(settings, "sparse-full", "vectors", "sparse_full")
+    yield from _without(settings, "sparse-cover", "vectors", "sparse_cover")
+    yield from _without(settings, "near-share", "small", "near_share")
 
 
 def _switches(settings: Settings) -> Iterator[Variant]:
@@ -93,26 +96,16 @@ def _switches(settings: Settings) -> Iterator[Variant]:
 
 def _talk(settings: Settings) -> Iterator[Variant]:
     """Yield what is made of the form of questions and of turns of a conversation, taken away."""
-    if settings.recall.parts_weight:
-        yield Variant(name="no-parts", settings={"recall.parts_weight": 0.0}, needs="parts")
-    if settings.recall.addressed_weight:
-        yield Variant(name="no-addressed", settings={"recall.addressed_weight": 0.0}, needs="sections")
-    if settings.recall.news_weight:
-        yield Variant(name="no-news", settings={"recall.news_weight": 0.0}, needs="sections")
-    if settings.recall.several_weight:
-        yield Variant(name="no-several", settings={"recall.several_weight": 0.0}, needs="sections")
-    if settings.recall.speaker_weight:
-        yield Variant(name="no-speaker", settings={"recall.speaker_weight": 0.0}, needs="sections")
-    if settings.recall.reply_weight or settings.recall.asking_weight:
-        yield Variant(name="no-reply", settings={"recall.reply_weight": 0.0, "recall.asking_weight": 0.0}, needs="sections")
+    yield from _without(settings, "parts", "parts", "parts_weight")
+    for name in ("addressed", "news", "several", "speaker"):
+        yield from _without(settings, name, "sections", f"{name}_weight")
+    yield from _without(settings, "reply", "sections", "reply_weight", "asking_weight")
 
 
 def _links(settings: Settings) -> Iterator[Variant]:
     """Yield the spread along links taken away, by its parts and in its other modes; and times that questions name left alone."""
-    if settings.recall.period_weight:
-        yield Variant(name="no-period", settings={"recall.period_weight": 0.0}, needs="dates")
-    if settings.recall.section_weight or settings.recall.section_weight_long:
-        yield Variant(name="no-sections", settings={"recall.section_weight": 0.0, "recall.section_weight_long": 0.0}, needs="sections")
+    yield from _without(settings, "period", "dates", "period_weight")
+    yield from _without(settings, "sections", "sections", "section_weight", "section_weight_long")
     if not settings.spread.enabled:
         yield Variant(name="spread", settings={"spread.enabled": True})
         return

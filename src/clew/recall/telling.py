@@ -55,7 +55,7 @@ _ASKING = """
 
 
 # The number of a code: a server "plover-08", an incident "INC-4999", an issue "#1234", a standard "RFC 2119".
-_CODE = re.compile(r"(?:\b([^\W\d_]{2,})(-|_)|(#)|\b([A-Z]{2,}) )(\d{2,})(?!\d)")
+_CODE = re.compile(r"(?:\b([^\W\d_]{2,})[-_]|#|\b([A-Z]{2,}) )(\d{2,})(?!\d)")
 _COUNTED = frozenset("am pm eur usd gbp chf".split())  # what stands in capitals before a number that is none
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _ENDS = ("", "e", "s", "es", "d", "ed", "ing", "ion", "al", "ly", "er", "ers", "ment", "ance")  # of other forms of a stem
@@ -94,7 +94,7 @@ def codes(text: str) -> dict[str, str]:
     """
     if not any(map(str.isdigit, text)):
         return {}
-    found = ((hyphened or spaced, bool(spaced), number) for hyphened, _, _, spaced, number in _CODE.findall(text))
+    found = ((hyphened or spaced, bool(spaced), number) for hyphened, spaced, number in _CODE.findall(text))
     loud = text.isupper()  # capitals tell nothing where there are no others
     return {folded(number): folded(word + number) for word, apart, number in found if _is_code(word, number, apart=apart, loud=loud)}
 

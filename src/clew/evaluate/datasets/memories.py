@@ -35,13 +35,10 @@ def load(asked: Asked) -> Dataset:
     spaces: set[str] = set()
     for path in asked.folder.all(CARD.files[0]):
         for space, store in asked.folder.mapping(path):
-            if space in spaces or not space.strip() or "/" in space:
-                said = (
-                    f"describes the space {space!r} a second time"
-                    if space in spaces
-                    else "is no name of a space: it needs one without a slash"
-                )
-                raise store.wrong("", said)
+            if not space.strip() or "/" in space:
+                raise store.wrong("", "is no name of a space: it needs one without a slash")
+            if space in spaces:
+                raise store.wrong("", f"describes the space {space!r} a second time")
             spaces.add(space)
             keys: set[str] = set()
             passages += [_passage(space, each.new("key", keys), each) for each in store.records("memories")]
