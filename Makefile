@@ -1,5 +1,6 @@
 # make demo   see memories stored, recalled and explained
 # make test   every test, on this folder installed as it stands
+# make test-busy  the tests three times in a row beside eight busy loops
 # make check  formatting, lint and types
 # make docs   the guide and the reference as a site, in build/site/html
 # make bench  speed against peers, and many more kill -9 rounds (BENCH_FULL=1 adds one million vectors)
@@ -10,7 +11,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 SITE := build/site
 
-.PHONY: demo test check bench docs format clean
+.PHONY: demo test test-busy check bench docs format clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.base: pyproject.toml
@@ -26,8 +27,14 @@ $(VENV)/.dev: $(VENV)/.base
 demo: $(VENV)/.base
 	@$(BIN)/clew demo
 
+# An empty variable turns it off: without bytecode every worker and every command compiles the package again.
+test: export PYTHONDONTWRITEBYTECODE =
 test: check
 	$(BIN)/python -m pytest -n $(JOBS)
+
+test-busy: export PYTHONDONTWRITEBYTECODE =
+test-busy: $(VENV)/.dev
+	$(BIN)/python -m tests.busy -n $(JOBS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: speed beside peers, kill −9 rounds, and the tables made of them."""
+"""`python -m benchmarks`: speed beside peers, kill −9 rounds, damaged stores, and the tables made of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from benchmarks import durability, speed, table
+from benchmarks import durability, mutations, speed, table
 from benchmarks.peers import NAMES
 
 HERE = Path(__file__).resolve().parent
@@ -20,6 +20,7 @@ _FULL_SIZE = 1_000_000
 _FULL_LIMIT_SECONDS = 1_800.0
 _QUICK_SIZE = 2_000
 _ROUNDS = 200
+_MUTATIONS = 2000
 
 
 def main() -> int:
@@ -33,6 +34,8 @@ def main() -> int:
         _speed(options, out)
     if everything or options.command == "durability":
         code = _durability(options, out)
+    if options.command == "mutations":
+        return _mutations(options, out)
     if options.command == "table" and options.check:
         return _check(out)
     speed.say(f"table: {_shown(table.write(out))}")
@@ -59,6 +62,17 @@ def _durability(options: argparse.Namespace, out: Path) -> int:
     return 1 if report.faults else 0
 
 
+def _mutations(options: argparse.Namespace, out: Path) -> int:
+    count = options.rounds or (50 if options.quick else _MUTATIONS)
+    speed.say(f"mutations: {count:,} damaged stores")
+    report = mutations.run(count, options.seed, progress=speed.say)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "mutations.json").write_text(json.dumps(asdict(report), indent=1) + "\n")
+    for fault in report.faults:
+        speed.say(f"  FAULT {fault}")
+    return 1 if report.faults else 0
+
+
 def _check(out: Path) -> int:
     if table.in_sync(out):
         return 0
@@ -78,15 +92,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description="Measure Clew beside its peers; without a command: speed, durability and the table."
     )
-    parser.add_argument("command", nargs="?", choices=("speed", "durability", "table"))
+    parser.add_argument("command", nargs="?", choices=("speed", "durability", "mutations", "table"))
     parser.add_argument("--sizes", type=_numbers, help="items, such as 10000,100000 (the default; BENCH_FULL=1 adds a million)")
     parser.add_argument("--peers", type=_names, default=NAMES, help=f"of {','.join(NAMES)} (default: all)")
     parser.add_argument(
         "--quick", action="store_true", help="a few questions on few items, to see that it works; never the published table"
     )
     parser.add_argument("--limit-seconds", type=float, help="for each phase of each peer")
-    parser.add_argument("--rounds", type=int, help=f"of kill -9 (default {_ROUNDS})")
-    parser.add_argument("--seed", type=int, default=1, help="of the kill -9 rounds")
+    parser.add_argument("--rounds", type=int, help=f"of kill -9 (default {_ROUNDS}), or damaged stores (default {_MUTATIONS})")
+    parser.add_argument("--seed", type=int, default=1, help="of the kill -9 rounds and of the damage")
     parser.add_argument(
         "--out",
         type=Path,

@@ -1,7 +1,7 @@
 """Kill −9 rounds: what was acknowledged before the kill must be there after it, whole.
 
-A child writes memories through the public interface (one by one, several at once, and forgets some)
-and reports each acknowledged one on a pipe. The parent kills it with SIGKILL after a drawn number of
+A child uses a store through the public interface (remembers one or several, supersedes, invalidates, updates, links,
+imports, forgets, compacts) and reports each acknowledged operation on a pipe. The parent kills it with SIGKILL after a drawn number of
 reports and a drawn pause, opens the store again, and looks for everything. A store lives through
 several rounds, so that recovery from a recovered store is seen too. SIGKILL ends a process, not the
 machine: this says nothing about a power cut, for which Clew relies on SQLite and synchronous=FULL.
@@ -29,7 +29,7 @@ import numpy as np
 
 import clew
 from clew.ports import EmbedRole
-from clew.types import Vectors
+from clew.types import Kind, Vectors
 
 _ROUNDS_PER_STORE = 10
 _MAX_REPORTS = 40  # the kill comes after this many at most
@@ -136,6 +136,10 @@ class _Ledger:
     """What the children said they did, and where the store disagrees."""
 
     keys: dict[str, str] = field(default_factory=dict)  # by id, what must be there
+    ended: set[str] = field(default_factory=set)  # ids that may have stopped being true: kept, and not recalled
+    titles: dict[str, set[str]] = field(default_factory=dict)  # by id, the last acknowledged title and one that was begun
+    links: set[tuple[str, str]] = field(default_factory=set)
+    imports: set[str] = field(default_factory=set)  # keys of documents that were acknowledged
     leaving: set[str] = field(default_factory=set)  # ids that may be gone: forgetting was begun
     gone: set[str] = field(default_factory=set)
     acknowledged: int = 0
@@ -146,21 +150,44 @@ class _Ledger:
 
     def start_store(self) -> None:
         self.keys, self.leaving, self.gone = {}, set(), set()
+        self.ended, self.titles, self.links, self.imports = set(), {}, set(), set()
 
     def read(self, lines: Sequence[str]) -> None:
         self._fresh = []
         for line in lines:
-            sign, id, key = line.split(" ")
-            if sign == "+":
-                self.keys[id] = key
-                self._fresh.append(id)
-                self.acknowledged += 1
-            elif sign == "?":
-                self.leaving.add(id)
-            else:
-                self.keys.pop(id, None)
-                self.gone.add(id)
-                self.forgotten += 1
+            sign, id, rest = line.split(" ")
+            _SIGNS[sign](self, id, rest)
+            self.acknowledged += sign not in _UNCOUNTED
+
+    def inserted(self, id: str, key: str) -> None:
+        self.keys[id] = key
+        self._fresh.append(id)
+
+    def forgetting(self, id: str, _: str) -> None:
+        self.leaving.add(id)
+
+    def forgot(self, id: str, _: str) -> None:
+        self.keys.pop(id, None)
+        self.gone.add(id)
+        self.forgotten += 1
+
+    def ending(self, id: str, _: str) -> None:
+        self.ended.add(id)
+
+    def titling(self, id: str, title: str) -> None:
+        self.titles.setdefault(id, {""}).add(title)
+
+    def titled(self, id: str, title: str) -> None:
+        self.titles[id] = {title}
+
+    def linked(self, source: str, target: str) -> None:
+        self.links.add((source, target))
+
+    def imported(self, key: str, _: str) -> None:
+        self.imports.add(key)
+
+    def done(self, *_: str) -> None:
+        """Take note of what leaves no trace that could be looked for."""
 
     def check(self, path: Path, number: int, draw: random.Random) -> None:
         """Open the store as a user would and compare it with the ledger."""
@@ -179,17 +206,30 @@ class _Ledger:
                 yield f"acknowledged write {id} ({key}) is lost"
             elif node.text != text_of(key):
                 yield f"acknowledged write {id} ({key}) has another text"
+            elif node.title not in self.titles.get(id, {""}):
+                yield f"acknowledged title of {id} ({key}) is lost"
         yield from (f"forgotten {id} is back" for id in self.gone if store.get(id) is not None)
+        yield from self._unlinked(store)
+        yield from self._not_imported(store)
         yield from self._not_found(store, draw)
         yield from self._strangers(store)
         yield from (f"half a write: {node.id} has no vector" for node in store.store.unembedded(SeededEmbedder.id, limit=10))
         yield from (f"verify: {problem.check}: {problem.detail}" for problem in store.verify())
 
+    def _unlinked(self, store: clew.Clew) -> Iterator[str]:
+        ends = [pair for pair in self.links if self.keys.keys() >= {*pair} and not self.leaving & {*pair}]
+        there = {(edge.source, edge.target) for edge in store.store.edges([source for source, _ in ends])}
+        yield from (f"acknowledged link {pair} is lost" for pair in ends if pair not in there)
+
+    def _not_imported(self, store: clew.Clew) -> Iterator[str]:
+        there = {node.text.strip() for node in store.store.nodes() if node.kind is not Kind.MEMORY} if self.imports else set()
+        yield from (f"acknowledged import {key} is lost" for key in self.imports if text_of(key) not in there)
+
     def _not_found(self, store: clew.Clew, draw: random.Random) -> Iterator[str]:
         fresh = [id for id in self._fresh if id in self.keys]
         for id in fresh + draw.sample(sorted(self.keys), min(_SAMPLE, len(self.keys))):
-            hits = store.recall(self.keys[id], k=1, recipe="lexical", track=False).hits
-            if id not in {hit.id for hit in hits}:
+            hits = store.recall(self.keys[id], k=3, recipe="lexical", track=False).hits
+            if id not in self.ended and id not in {hit.id for hit in hits}:
                 yield f"acknowledged write {id} ({self.keys[id]}) is not found by its words"
             if not store.store.events(id):
                 yield f"acknowledged write {id} ({self.keys[id]}) has no event"
@@ -197,7 +237,7 @@ class _Ledger:
     def _strangers(self, store: clew.Clew) -> Iterator[str]:
         """Unreported writes are allowed, if they are whole; from now on they must stay."""
         for node in store.store.nodes():
-            if node.id in self.keys:
+            if node.id in self.keys or node.kind is not Kind.MEMORY or node.root is not None:  # known, imported, or an earlier version
                 continue
             key = node.text.split(" ")[2] if node.text.startswith("The note ") else ""
             if node.text != text_of(key):
@@ -206,28 +246,116 @@ class _Ledger:
             self.unacknowledged += 1
 
 
+_SIGNS: dict[str, Callable[[_Ledger, str, str], None]] = {
+    "+": _Ledger.inserted,
+    "?": _Ledger.forgetting,
+    "-": _Ledger.forgot,
+    "~": _Ledger.ending,
+    "^": _Ledger.titling,
+    "=": _Ledger.titled,
+    "&": _Ledger.linked,
+    "i": _Ledger.imported,
+    "!": _Ledger.done,
+}
+"""What the first character of a reported line says."""
+_UNCOUNTED = "?~^-"  # what is told before an operation begins, for a kill may come in its middle, and what is counted by itself
+
+
+def _say(*parts: str) -> None:
+    print(*parts, flush=True)
+
+
+@dataclass
+class _Writer:
+    """Uses a store until killed; a line on the pipe means: acknowledged, but for those that say what is begun."""
+
+    store: clew.Clew
+    name: str
+    draw: random.Random
+    kept: list[str] = field(default_factory=list)  # ids that were neither superseded nor forgotten
+    number: int = 0
+
+    def key(self) -> str:
+        self.number += 1
+        return f"{self.name}n{self.number}"
+
+    def some(self) -> str:
+        return self.draw.choice(self.kept)
+
+    def remember(self) -> None:
+        keys = [self.key() for _ in range(self.draw.choice((1, 1, 1, _BATCH)))]
+        texts = [text_of(key) for key in keys]
+        outcomes = [self.store.remember(texts[0])] if len(texts) == 1 else self.store.remember_many(texts)
+        for key, outcome in zip(keys, outcomes, strict=True):
+            self.kept.append(self._inserted(key, outcome))
+
+    def _inserted(self, key: str, outcome: clew.Outcome) -> str:
+        if outcome.outcome != "inserted" or outcome.id is None:
+            raise RuntimeError(f"{key} was not inserted: {outcome}")
+        _say("+", outcome.id, key)
+        return outcome.id
+
+    def forget(self) -> None:
+        id = self.kept.pop(self.draw.randrange(len(self.kept)))
+        _say("?", id, "-")
+        self.store.forget(id)
+        _say("-", id, "-")
+
+    def supersede(self) -> None:
+        id = self.kept.pop(self.draw.randrange(len(self.kept)))
+        key = self.key()
+        _say("~", id, "-")
+        self._inserted(key, self.store.supersede(id, text_of(key)))
+
+    def invalidate(self) -> None:
+        id = self.kept.pop(self.draw.randrange(len(self.kept)))
+        _say("~", id, "-")
+        self.store.invalidate(id)
+        _say("!", id, "-")
+
+    def update(self) -> None:
+        id, title = self.some(), f"title-{self.key()}"
+        _say("^", id, title)
+        self.store.update(id, title=title, tags=[title])
+        _say("=", id, title)
+
+    def link(self) -> None:
+        source, target = self.some(), self.some()
+        if source != target:
+            self.store.link(source, target, kind="SEEN")
+            _say("&", source, target)
+
+    def bring_in(self) -> None:
+        key = self.key()
+        self.store.import_data(text_of(key), name=f"{key}.txt")
+        _say("i", key, "-")
+
+    def compact(self) -> None:
+        self.store.compact()
+        _say("!", "-", "-")
+
+
+_ACTS: tuple[tuple[Callable[[_Writer], None], int], ...] = (
+    (_Writer.remember, 12),
+    (_Writer.forget, 3),
+    (_Writer.supersede, 2),
+    (_Writer.invalidate, 2),
+    (_Writer.update, 2),
+    (_Writer.link, 2),
+    (_Writer.bring_in, 2),
+    (_Writer.compact, 1),
+)
+
+
 def _child(path: Path, name: str) -> None:
-    """Write until killed; a line on the pipe means: acknowledged."""
+    """Write until killed."""
     draw = random.Random(name)
-    kept: list[str] = []
-    number = 0
+    acts, weights = zip(*_ACTS, strict=True)
     with clew.open(path, embedder=SeededEmbedder()) as store:
+        writer = _Writer(store, name, draw)
         while True:
-            size = draw.choice((1, 1, 1, 1, _BATCH))
-            keys = [f"{name}n{number + offset}" for offset in range(size)]
-            number += size
-            texts = [text_of(key) for key in keys]
-            outcomes = [store.remember(texts[0])] if size == 1 else store.remember_many(texts)
-            for key, outcome in zip(keys, outcomes, strict=True):
-                if outcome.outcome != "inserted" or outcome.id is None:
-                    raise RuntimeError(f"{key} was not inserted: {outcome}")
-                print("+", outcome.id, key, flush=True)
-                kept.append(outcome.id)
-            if draw.random() < 0.15:
-                id = kept.pop(draw.randrange(len(kept)))
-                print("?", id, "-", flush=True)
-                store.forget(id)
-                print("-", id, "-", flush=True)
+            act = draw.choices(acts, weights)[0] if len(writer.kept) > _BATCH else _Writer.remember
+            act(writer)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,24 +13,49 @@ import hypothesis
 import pytest
 
 import clew
+from clew.engine import clew as engine
+from clew.engine.tracking import AccessTracker
+from clew.graph.walk import walk
+from clew.recall import spread
+from clew.settings import AccessSettings
+from clew.surface.cli import progress
+from tests.waiting import LONG_SECONDS
 
 if TYPE_CHECKING:
+    from clew.ports import Embedder, Store
     from clew.testing import FixedClock
 
 Open: TypeAlias = Callable[..., clew.Clew]
 
-# No test depends on the clock: a busy machine is no failure.
-hypothesis.settings.register_profile("clew", deadline=None)
+# No test depends on the clock or on chance: a busy machine is no failure, and the next run sees the same examples.
+hypothesis.settings.register_profile("clew", deadline=None, derandomize=True, max_examples=60)
 hypothesis.settings.load_profile("clew")
 
 KEPT = frozenset({"CLEW_MODELS"})  # where the model is, if not in the user's cache
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _limits_on_time_are_not_reached() -> Iterator[None]:
+    """Lift what the product does by the wall clock, which a busy machine would reach in some runs; tests of a limit set their own."""
+
+    def track_accesses(store: Store, settings: AccessSettings, **options: Any) -> AccessTracker:
+        waiting = LONG_SECONDS if settings.flush_seconds == AccessSettings().flush_seconds else settings.flush_seconds
+        return AccessTracker(store, replace(settings, flush_seconds=waiting), **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spread, "walk", partial(walk, clock=lambda: 0.0))
+        patch.setattr(engine, "AccessTracker", track_accesses)
+        patch.setattr(progress, "LONG_SECONDS", LONG_SECONDS)
+        yield
+
+
 @pytest.fixture(autouse=True)
-def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_settings_from_outside(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:
         if name.startswith("CLEW_") and name not in KEPT:
             monkeypatch.delenv(name)
+    if "real_model" in request.fixturenames:  # a test with a home of its own would pull the model once more
+        monkeypatch.setenv("CLEW_MODELS", str(request.getfixturevalue("real_model").parent))
 
 
 @pytest.fixture
@@ -76,3 +103,12 @@ def real_model() -> Path:
     from clew.models import catalogue, library
 
     return library.pull(catalogue.DEFAULT)
+
+
+@pytest.fixture(scope="session")
+def real_embedder(real_model: Path) -> Embedder:
+    """The default model, loaded once for all tests that only use it."""
+    from clew.models import catalogue
+    from clew.models.onnx import OnnxEmbedder
+
+    return OnnxEmbedder(catalogue.ARCTIC_EMBED_S, lambda: real_model)

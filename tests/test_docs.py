@@ -21,6 +21,7 @@ import clew
 from clew import errors
 from clew.settings import Settings, as_dict
 from clew.surface.cli.app import ALIASES, COMMANDS
+from tests import fork_server
 from tests.worked_pages import RUNS, Names, Shell, blocks, run_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,12 +50,21 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory, real_model: Path) -> Iterator[Path]:
+    """A folder with a `clew` that starts quickly."""
+    folder = tmp_path_factory.mktemp("bin")
+    fork_server.write_command(folder, folder / "socket")
+    with fork_server.running(folder / "socket", real_model):
+        yield folder
+
+
 @pytest.fixture
-def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_model: Path) -> dict[str, str]:
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_model: Path, commands: Path) -> dict[str, str]:
     """A home of its own with the real model; the page's Python sees the same."""
     own = {
         "HOME": str(tmp_path),
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PATH": os.pathsep.join([str(commands), str(Path(sys.executable).parent), os.environ["PATH"]]),
         "CLEW_MODELS": str(real_model.parent),
         "NO_COLOR": "1",
         "LANG": "C.UTF-8",

@@ -124,7 +124,7 @@ class Shell:
     """One bash for one page, so that folders, variables and background jobs last from block to block."""
 
     END = "--- end of command:"
-    PATIENCE_SECONDS = 300  # a command that takes longer hangs
+    PATIENCE_SECONDS = 1200  # a command that takes longer hangs; less than the limit of pytest on a whole test
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
         self._bash = subprocess.Popen(
@@ -170,7 +170,7 @@ class Shell:
             self._bash.stdin.close()
         self._bash.stdout.read()
         self._bash.stdout.close()
-        self._bash.wait(timeout=60)
+        self._bash.wait()
 
 
 def printed(block: Block, known: dict[str, Any], name: str) -> list[str]:

@@ -9,13 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from clew.engine import Clew, open  # noqa: A004 - `clew.open` mirrors the builtin on purpose
+    from clew.engine import Clew, open, restore_backup  # noqa: A004 - `clew.open` mirrors the builtin on purpose
     from clew.errors import ClewError
     from clew.recall.state import Hit, Recall
-    from clew.types import Event, Filter, Node, Outcome
+    from clew.types import Event, Filter, Node, Outcome, Receipt
 
 __version__ = "0.1.0"
-__all__ = ["Clew", "ClewError", "Event", "Filter", "Hit", "Node", "Outcome", "Recall", "__version__", "open"]
+__all__ = ["Clew", "ClewError", "Event", "Filter", "Hit", "Node", "Outcome", "Recall", "Receipt", "__version__", "open", "restore_backup"]
 
 _HOMES = {
     "Clew": "clew.engine",
@@ -26,7 +26,9 @@ _HOMES = {
     "Node": "clew.types",
     "Outcome": "clew.types",
     "Recall": "clew.recall.state",
+    "Receipt": "clew.types",
     "open": "clew.engine",
+    "restore_backup": "clew.engine",
 }
 
 

@@ -61,6 +61,7 @@ class InputError(ClewError):
         super().__init__(f"{field}: {problem} (got {shown(value)}). {way_out}", field=field, value=value)
         self.field = field
         self.value = value
+        self.problem = problem
 
 
 class SettingError(InputError):

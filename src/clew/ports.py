@@ -13,7 +13,25 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from clew.types import Edge, Embedding, Event, Filter, Mention, Named, Node, NodeId, Ranking, Role, Signals, Spot, Stability, Vectors
+from clew.errors import CorruptStoreError
+from clew.types import (
+    Edge,
+    Embedding,
+    Erasure,
+    Event,
+    FileCheck,
+    Filter,
+    Mention,
+    Named,
+    Node,
+    NodeId,
+    Ranking,
+    Role,
+    Signals,
+    Spot,
+    Stability,
+    Vectors,
+)
 
 Clock: TypeAlias = Callable[[], datetime]
 Progress: TypeAlias = Callable[[str, int, int | None], None]
@@ -133,6 +151,19 @@ class Problem:
     way_out: str
 
 
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """What `repair` could not put right and has set aside."""
+
+    quarantined: tuple[Problem, ...] = ()
+    file: Path | None = None
+    """Where copies of these rows are, one JSON object a line."""
+
+
+OnDamage: TypeAlias = Callable[[CorruptStoreError], None]
+"""Called with each row that is damaged, where a reader goes on without it."""
+
+
 class Store(Protocol):
     """Keeps nodes, events, edges and vectors, and finds nodes by words and by vectors.
 
@@ -149,7 +180,7 @@ class Store(Protocol):
         """Add new nodes, searchable at once, with vectors of the store's model, and append events."""
 
     def update(self, id: NodeId, **changes: Any) -> None:
-        """Set fields of a node by name; derived indexes follow in the same transaction."""
+        """Set fields of a node by name; derived indexes, and the hash of a new text, follow in the same transaction."""
 
     def delete(self, ids: Sequence[NodeId]) -> int:
         """Remove nodes with their vectors, edges, words and earlier events; return how many there were."""
@@ -174,6 +205,18 @@ class Store(Protocol):
 
     def claim(self, id: NodeId, key: str) -> None:
         """Let a further idempotency key of the node's space stand for it; a key that is taken stays as it is."""
+
+    def carriers(self, space: str, metadata: Mapping[str, Any]) -> tuple[NodeId, ...]:
+        """Return every node of the space that carries all of the metadata, expired and archived ones too, by id."""
+
+    def add_tombstones(self, space: str, content_hashes: Sequence[str]) -> None:
+        """Remember by keyed hashes alone that texts of the space were forgotten."""
+
+    def find_tombstones(self, space: str, content_hashes: Sequence[str]) -> frozenset[str]:
+        """Return those of the content hashes whose texts were forgotten in the space."""
+
+    def drop_tombstones(self, space: str, content_hashes: Sequence[str]) -> None:
+        """Let texts of the space be kept again."""
 
     def listing(
         self,
@@ -208,8 +251,8 @@ class Store(Protocol):
     def append(self, events: Sequence[Event]) -> None:
         """Write events to the end of the log."""
 
-    def events(self, node: NodeId) -> tuple[Event, ...]:
-        """Return what happened to a node, oldest first."""
+    def events(self, node: NodeId, *, on_damage: OnDamage | None = None) -> tuple[Event, ...]:
+        """Return what happened to a node, oldest first; without the damaged ones where `on_damage` is told of them."""
 
     def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
         """Count one access for each node not counted within the interval; return how many were."""
@@ -232,8 +275,8 @@ class Store(Protocol):
     def link(self, edges: Sequence[Edge]) -> None:
         """Add edges; an edge with the same source, target and kind is replaced."""
 
-    def edges(self, ids: Sequence[NodeId]) -> tuple[Edge, ...]:
-        """Return every edge that starts or ends at one of the nodes."""
+    def edges(self, ids: Sequence[NodeId], *, on_damage: OnDamage | None = None) -> tuple[Edge, ...]:
+        """Return every edge that starts or ends at one of the nodes; without the damaged ones where `on_damage` is told of them."""
 
     def mention(self, mentions: Sequence[Mention]) -> None:
         """Note what nodes name and are about; what was noted of the same nodes before is replaced."""
@@ -259,8 +302,8 @@ class Store(Protocol):
     def put(self, embeddings: Sequence[Embedding], model: ModelInfo) -> None:
         """Write vectors of a model, which need not be the active one; replaces per node and role."""
 
-    def embeddings(self, ids: Sequence[NodeId]) -> tuple[Embedding, ...]:
-        """Return the vectors of the active model that the nodes have, by node and role."""
+    def embeddings(self, ids: Sequence[NodeId], *, on_damage: OnDamage | None = None) -> tuple[Embedding, ...]:
+        """Return the vectors of the active model that the nodes have, by node and role; as `edges` without the damaged ones."""
 
     def coverage(self, space: str) -> Coverage:
         """Return how many live nodes the space has and how many of them have vectors of the active model; quick, for every recall."""
@@ -268,8 +311,8 @@ class Store(Protocol):
     def unembedded(self, model_id: str, *, limit: int) -> tuple[Node, ...]:
         """Return live nodes without a content vector of this model, with a stale one, or with a context key and no vector of it, by id."""
 
-    def nodes(self, space: str | None = None) -> Iterator[Node]:
-        """Yield every node, expired ones too, in the order of ids."""
+    def nodes(self, space: str | None = None, *, on_damage: OnDamage | None = None) -> Iterator[Node]:
+        """Yield every node, expired ones too, in the order of ids; as `edges` without the damaged ones."""
 
     def stats(self, space: str | None = None) -> Mapping[str, Any]:
         """Return counts and sizes for people and monitors; of a space nothing that another one changes."""
@@ -277,11 +320,20 @@ class Store(Protocol):
     def verify(self) -> tuple[Problem, ...]:
         """Check everything derived against the truth; an empty answer means sound."""
 
-    def repair(self) -> None:
-        """Rebuild everything derived from the truth."""
+    def repair(self) -> Repaired:
+        """Rebuild everything derived from the truth, and set aside rows that cannot be read."""
 
     def compact(self) -> None:
-        """Give back space and merge indexes; nothing searchable changes."""
+        """Rewrite the files without what was deleted and merge indexes; nothing searchable changes.
+
+        Raise StoreBusyError where deleted text may be left in the journal because somebody reads it.
+        """
+
+    def erase(self, texts: Sequence[str], *, check: bool = True) -> Erasure:
+        """Overwrite what deletions left in the files, and search their bytes for the texts; called outside a transaction."""
+
+    def search_files(self, text: str) -> tuple[FileCheck, ...]:
+        """Count a text, however it is written, in the bytes of every file of the store, backups beside it too."""
 
     def backup(self, path: Path) -> None:
         """Write a consistent copy that opens as a store, while others read and write."""

@@ -266,6 +266,55 @@ def ranked(matches: Iterable[Match]) -> Ranking:
     return tuple(sorted(matches, key=lambda match: (-match.score, match.id)))
 
 
+class FileCheck(NamedTuple):
+    """How often what was looked for occurs in the raw bytes of one file."""
+
+    file: str
+    found: int
+
+
+class Erasure(NamedTuple):
+    """What became of the bytes of deleted nodes in the files of a store."""
+
+    files: tuple[FileCheck, ...] = ()
+    """The files whose bytes were searched."""
+    shared: int = 0
+    """How many of the searched pieces other nodes still hold."""
+    remains: tuple[str, ...] = ()
+    """What could not be erased yet, why, and what will do it."""
+    unchecked: tuple[str, ...] = ()
+    """Copies that belong to the store and were neither changed nor searched."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What `forget` removed, and what a search of the store's files found of it afterwards. Holds no text."""
+
+    ids: tuple[NodeId, ...]
+    """The memories and documents that are gone, with what superseded them; of a dry run those that would go."""
+    removed: Mapping[str, int]
+    """How many rows went, by kind; earlier versions of a memory count as `version`."""
+    at: datetime
+    dry_run: bool = False
+    kept: tuple[NodeId, ...] = ()
+    """What the forgotten ones had superseded: other texts, which stay."""
+    tombstones: int = 0
+    """How many texts are now refused when they are offered again."""
+    files: tuple[FileCheck, ...] = ()
+    """The files whose bytes were searched; empty where there are none or no search was wanted."""
+    shared: int | None = 0
+    """How many pieces of the forgotten texts other memories still hold; None where the caller may not know."""
+    remains: tuple[str, ...] = ()
+    """What could not be erased yet, why, and what will do it."""
+    unchecked: tuple[str, ...] = ()
+    """Where copies may be that no store can search."""
+
+    @property
+    def found(self) -> int:
+        """How many pieces of the forgotten texts the files still hold, without those of other memories."""
+        return sum(each.found for each in self.files)
+
+
 class OutcomeKind(StrEnum):
     """What became of a text that was offered."""
 
@@ -273,6 +322,15 @@ class OutcomeKind(StrEnum):
     EXACT_DUPLICATE = "exact_duplicate"
     NEAR_DUPLICATE = "near_duplicate"
     REJECTED = "rejected"
+
+
+class Similar(NamedTuple):
+    """A live memory of the same space that lies near an inserted text without saying the same."""
+
+    id: NodeId
+    cosine: float
+    text: str | None
+    """None where it is withheld: it gives its reader orders, or the caller may not read the space."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,4 +345,8 @@ class Outcome:
     canonical_id: NodeId | None = None
     canonical_text: str | None = None
     """What the memory says that a near duplicate was counted for: whoever reads it sees a wrong match."""
+    similar: tuple[Similar, ...] = ()
+    """What lies near an inserted text, the nearest first."""
+    may_supersede: NodeId | None = None
+    """The nearest similar memory of which the inserted text says all and more; nothing was done to it."""
     notes: tuple[str, ...] = ()

@@ -89,6 +89,12 @@ def _plain_words(text: str) -> tuple[str, ...]:
 _remembered = lru_cache(maxsize=512)(_plain_words)
 
 
+def forget_texts() -> None:
+    """Empty the caches that hold whole texts."""
+    words.cache_clear()
+    _remembered.cache_clear()
+
+
 def terms(text: str) -> list[str]:
     """Return the index terms of a text, in order, repeats included.
 

@@ -17,8 +17,15 @@ WRITER = Path(__file__).with_name("writer.py")
 class Nursery:
     """Starts writers that can be killed; see writer.py."""
 
-    def __init__(self) -> None:
-        self._process = subprocess.Popen([sys.executable, str(WRITER), "nursery"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, home: Path) -> None:
+        own = {name: value for name, value in os.environ.items() if not name.startswith("CLEW_")}
+        self._process = subprocess.Popen(
+            [sys.executable, str(WRITER), "nursery"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**own, "HOME": str(home)},
+        )
 
     def run(self, job: str, path: Path, name: str, *, kill_after_lines: int, pause_seconds: float) -> tuple[list[str], bool]:
         """Let a writer say so many lines, kill it a moment later, and return all it said, and whether the kill ended it.
@@ -54,13 +61,13 @@ class Nursery:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
-        self._process.wait(60)
+        self._process.wait()
         self._process.stdout.close()
 
 
-@pytest.fixture
-def nursery() -> Iterator[Nursery]:
-    nursery = Nursery()
+@pytest.fixture(scope="module")
+def nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
+    nursery = Nursery(home=tmp_path_factory.mktemp("home"))
     yield nursery
     nursery.close()
 

@@ -10,7 +10,7 @@ import clew
 from clew.models.hashing import HashingEmbedder
 
 from .conftest import WRITER
-from .writer import text_of
+from .writer import LEAST_RECALLS, text_of
 
 
 def crowd(path: Path, writers: int, writes: int) -> list[str]:
@@ -18,7 +18,6 @@ def crowd(path: Path, writers: int, writes: int) -> list[str]:
         [sys.executable, str(WRITER), "crowd", str(path), str(writers), str(writes)],
         capture_output=True,
         text=True,
-        timeout=300,
         check=True,
     )
     assert run.stderr == ""
@@ -37,11 +36,11 @@ def check(path: Path, lines: list[str], expected: int) -> None:
         assert memory.verify() == ()
 
 
-def test_eight_processes_write_two_hundred_each_while_a_ninth_recalls(tmp_path: Path) -> None:
-    lines = crowd(tmp_path / "memory.clew", 8, 200)
-    check(tmp_path / "memory.clew", lines, 1600)
+def test_eight_processes_write_eighty_each_while_a_ninth_recalls(tmp_path: Path) -> None:
+    lines = crowd(tmp_path / "memory.clew", 8, 80)
+    check(tmp_path / "memory.clew", lines, 640)
     (recalls,) = (int(line.split(" ")[1]) for line in lines if line.startswith("recalls"))
-    assert recalls > 10
+    assert recalls >= LEAST_RECALLS
 
 
 def test_eight_processes_make_the_same_new_store_at_once(tmp_path: Path) -> None:
@@ -70,7 +69,7 @@ def test_a_second_handle_in_one_process_does_not_cost_the_first_its_locks(tmp_pa
         with clew.open(path, embedder=HashingEmbedder(64)) as second:
             second.remember("Written through the second handle")
         journal = Path(f"{path}-wal").stat().st_ino
-        subprocess.run([sys.executable, "-c", ELSEWHERE, str(path)], check=True, timeout=60)
+        subprocess.run([sys.executable, "-c", ELSEWHERE, str(path)], check=True)
         assert Path(f"{path}-wal").stat().st_ino == journal
         memory.remember("Written through the first handle after all that")
         assert memory.stats()["nodes"] == 4

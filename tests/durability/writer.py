@@ -19,12 +19,15 @@ import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import clew
 from clew.models.hashing import HashingEmbedder
 
 MODELS = {"hashing-32": 32, "hashing-64": 64}
-MOST_RECALLS = 300  # enough to meet every state of the file; more would only keep the writers waiting for the processor
+PATIENT = {"busy_timeout_seconds": 3600.0}  # the others may hold the file for as long as the machine is busy
+LEAST_RECALLS = 20
+MOST_RECALLS = 100  # enough to meet every state of the file; more would only keep the writers waiting for the processor
 
 
 def text_of(key: str) -> str:
@@ -81,6 +84,16 @@ def reembedding(path: Path, name: str) -> None:
 JOBS: dict[str, Callable[[Path, str], None]] = {"mixed": mixed, "reembedding": reembedding}
 
 
+def load_everything() -> None:
+    """Use a store once, so that what is loaded on first use is there before children are forked."""
+    with TemporaryDirectory() as folder, clew.open(Path(folder) / "warm.clew", embedder=HashingEmbedder(32)) as memory:
+        memory.forget(str(memory.remember(text_of("first")).id))
+        memory.remember_many([text_of("second"), text_of("third")], near=False)
+        memory.recall(text_of("second"))
+        memory.reembed(HashingEmbedder(64))
+        memory.compact()
+
+
 def forked(act: Callable[[], None]) -> int:
     """Run something in a child; return its process id."""
     pid = os.fork()
@@ -95,6 +108,7 @@ def forked(act: Callable[[], None]) -> int:
 
 
 def nursery() -> None:
+    load_everything()
     for line in sys.stdin:
         job, path, name = json.loads(line)
         child = forked(partial(announced, job, Path(path), name))
@@ -113,6 +127,7 @@ def crowd(path: Path, writers: int, writes: int) -> None:
     gate, opener = os.pipe()
     over, ender = os.pipe()
     embedder = HashingEmbedder(64)
+    load_everything()
 
     def begun() -> None:
         os.close(opener)
@@ -121,7 +136,7 @@ def crowd(path: Path, writers: int, writes: int) -> None:
 
     def write(writer: int) -> None:
         begun()
-        with clew.open(path, embedder=embedder) as memory:
+        with clew.open(path, embedder=embedder, store=PATIENT) as memory:
             for number in range(writes):
                 key = f"w{writer}.{number}.0of1"
                 say(f"+ {memory.remember(text_of(key)).id} {key}")
@@ -129,8 +144,9 @@ def crowd(path: Path, writers: int, writes: int) -> None:
     def read() -> None:
         begun()
         recalls = 0
-        with clew.open(path, embedder=embedder) as memory:
-            while recalls < MOST_RECALLS and not select.select([over], [], [], 0)[0]:  # until the parent closes its end of this one too
+        with clew.open(path, embedder=embedder, store=PATIENT) as memory:
+            # Until the parent closes its end of this one too; some in any case, though the machine may let the writers finish before.
+            while recalls < LEAST_RECALLS or (recalls < MOST_RECALLS and not select.select([over], [], [], 0)[0]):
                 for hit in memory.recall("what does the note say about its checksum").hits:
                     assert hit.text == text_of(hit.text.split(" ")[2])
                 recalls += 1

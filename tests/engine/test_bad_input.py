@@ -96,11 +96,9 @@ def test_sql_in_every_field_is_only_text(memory: clew.Clew) -> None:
     ("text", "rule"),
     [
         ("", "empty"),
-        ("before\x00after the NUL byte", "not_text"),
         ("x" * 10_000_000, "too_long"),
         (" " * 10_000_000, "too_long"),
-        ("half of a pair \ud83d and no more", "not_text"),
-        ("a bell \x07 and an escape \x1b[31m", "not_text"),
+        ("\x00\x07 \ud83d\x9b", "empty"),
     ],
 )
 def test_what_is_no_text_is_rejected_by_rule(memory: clew.Clew, text: str, rule: str) -> None:
@@ -109,9 +107,49 @@ def test_what_is_no_text_is_rejected_by_rule(memory: clew.Clew, text: str, rule:
     assert memory.remember_many([text, "A sentence beside it is kept"])[1].outcome == OutcomeKind.INSERTED
 
 
+@pytest.mark.parametrize(
+    ("text", "kept", "note"),
+    [
+        ("before\x00after the NUL byte", "beforeafter the NUL byte", "Removed 1 control character: U+0000 (1)."),
+        ("half of a pair \ud83d and no more", "half of a pair and no more", "Removed 1 control character: U+D83D (1)."),
+        ("a \x07bell\x07 and an escape \x1b[31m", "a bell and an escape [31m", "Removed 3 control characters: U+0007 (2), U+001B (1)."),
+        ("\x01\x02\x03\x04\x05\x06\x07 seven signs of six kinds and one", "seven signs of six kinds and one", " and 2 others."),
+        ("two fields\x1fthat a separator\x1cparts", "two fields that a separator\nparts", None),
+    ],
+)
+def test_control_characters_are_removed_and_noted(memory: clew.Clew, text: str, kept: str, note: str | None) -> None:
+    outcome = memory.remember(text)
+    assert outcome.outcome is OutcomeKind.INSERTED
+    node = memory.get(str(outcome.id))
+    assert node is not None
+    assert node.text == kept
+    assert [each.endswith(note or "") for each in outcome.notes] == ([True] if note else [])
+
+
+def test_control_characters_leave_every_field_that_is_free_text(memory: clew.Clew) -> None:
+    fields: dict[str, Any] = {"title": "a\x00b", "source": "c\x1bd", "tags": ["e\x07f"], "keywords": ["g\x7fh"]}
+    outcome = memory.remember("A sentence that is fine by itself", **fields, metadata={"i": ["j\ud800k"]})
+    assert outcome.notes == ("Removed 5 control characters: U+0000 (1), U+0007 (1), U+001B (1), U+007F (1), U+D800 (1).",)
+    node = memory.get(str(outcome.id))
+    assert node is not None
+    assert (node.title, node.source, node.tags, node.keywords, node.metadata) == ("ab", "cd", ("ef",), ("gh",), {"i": ["jk"]})
+
+
+def test_a_secret_with_a_control_character_in_it_is_taken_out(memory: clew.Clew) -> None:
+    outcome = memory.remember("The key of the account is AKIA\x00IOSFODNN7EXAMPLE for now.")
+    assert "AKIA" not in getattr(memory.get(str(outcome.id)), "text", "AKIA")
+
+
+def test_a_rejected_text_says_too_what_was_removed_from_it(memory: clew.Clew) -> None:
+    outcome = memory.remember("sho\x00rt")
+    assert (outcome.rule, outcome.notes) == ("too_short", ("Removed 1 control character: U+0000 (1).",))
+
+
 @pytest.mark.parametrize("value", ["a\x00b", "\ud800", "x" * 300, 5, None, b"bytes", ["list"], ""])
 @pytest.mark.parametrize("field", ["space", "tags", "keywords", "idempotency_key", "category", "trigger", "stability"])
 def test_a_bad_name_is_refused_with_its_field(memory: clew.Clew, field: str, value: Any) -> None:
+    if value == "a\x00b" and field in ("tags", "keywords"):
+        return  # removed, and noted
     given = [value] if field in ("tags", "keywords") else value
     if value is None and field not in ("tags", "keywords"):
         return  # left out
@@ -142,7 +180,7 @@ def test_a_bad_name_is_refused_with_its_field(memory: clew.Clew, field: str, val
         ("metadata", {1: 2}),
         ("metadata", {"a": float("nan")}),
         ("metadata", {"a": object()}),
-        ("metadata", {"a": "\ud800"}),
+        ("metadata", {"\ud800": "a key"}),
         ("metadata", {"a": "x" * 20_000}),
         ("valid_from", "2026-02-30"),
         ("valid_from", "2025-02-29"),
@@ -250,7 +288,7 @@ def test_an_unknown_setting_brings_the_nearest_known_one(open_clew: Open) -> Non
         open_clew(recall={"candidate": 5})
 
 
-@pytest.mark.parametrize("id", [None, 5, b"x", ["x"], "", "\ud800", "x\x00", "x" * 1000])
+@pytest.mark.parametrize("id", [None, 5, b"x", [5], "", "\ud800", "x\x00", "x" * 1000])
 @pytest.mark.parametrize("act", ["get", "history", "forget", "protect"])
 def test_an_id_that_can_be_none_is_refused(stocked: clew.Clew, act: str, id: Any) -> None:
     with pytest.raises(InputError):

@@ -13,6 +13,7 @@ import pytest
 
 import clew
 from clew.errors import InputError, NotFoundError, ProtectedError, StoreError
+from clew.store.sqlite.rows import CHECKSUM
 from clew.testing import FixedClock
 from clew.types import EventKind
 from tests.conftest import Open
@@ -40,8 +41,7 @@ def test_what_is_forgotten_is_gone_from_both_channels_and_leaves_one_event(memor
     id = str(outcomes[0].id)
     memory.link(id, str(outcomes[1].id))
     memory.recall("ladder")
-    forgotten = memory.forget(id)
-    assert forgotten.text == NOTES[0]
+    assert memory.forget(id).ids == (id,)
     for recipe in ("lexical", "dense", "balanced"):
         assert id not in {hit.id for hit in memory.recall("ladder in the garage", recipe=recipe, min_similarity=-1.0).hits}
     assert memory.get(id) is None
@@ -49,7 +49,7 @@ def test_what_is_forgotten_is_gone_from_both_channels_and_leaves_one_event(memor
     assert memory.history(id)[0].detail == {"space": "default"}, "whose space it was, so that nobody else is told"
     assert (memory.stats()["nodes"], memory.stats()["edges"], memory.stats()["vectors"]) == (3, 0, 3)
     assert memory.verify() == ()
-    assert memory.remember(NOTES[0]).outcome == "inserted"
+    assert memory.remember(NOTES[0], force=True).outcome == "inserted"
 
 
 def test_forgetting_is_seen_by_another_handle_at_once(memory: clew.Clew, open_clew: Open) -> None:
@@ -68,7 +68,7 @@ def test_a_protected_memory_is_not_forgotten_unless_forced(memory: clew.Clew) ->
         memory.forget(id)
     assert memory.protect(id, False).protected is False
     memory.protect(id)
-    assert memory.forget(id, force=True).id == id
+    assert memory.forget(id, force=True).ids == (id,)
     assert [event.kind for event in memory.history(id)] == [EventKind.FORGET]
 
 
@@ -127,8 +127,8 @@ def segmented(memory: clew.Clew, monkeypatch: pytest.MonkeyPatch) -> clew.Clew:
         ("spaces", "UPDATE space SET nodes = 7"),
         ("spaces", "DELETE FROM space"),
         ("spaces", "INSERT INTO space VALUES ('ghost', 'memory', 1, 1, 0)"),
-        ("vectors", "UPDATE embedding SET vector = zeroblob(length(vector)) WHERE eid = 1"),
-        ("vectors", "UPDATE embedding SET vector = x'00ff' WHERE eid = 1"),
+        ("rows", "UPDATE embedding SET vector = zeroblob(length(vector)) WHERE eid = 1"),
+        ("rows", "UPDATE embedding SET vector = x'00ff' WHERE eid = 1"),
     ],
 )
 def test_planted_damage_is_found_and_repaired(segmented: clew.Clew, open_clew: Open, path: Path, check: str, statement: str) -> None:
@@ -147,13 +147,34 @@ def test_planted_damage_is_found_and_repaired(segmented: clew.Clew, open_clew: O
     assert memory.verify() == ()
 
 
-def test_a_memory_without_its_first_event_is_a_half_write(memory: clew.Clew, path: Path) -> None:
+@pytest.mark.parametrize("value", ["0", "x'00'", "NULL", "''"])
+@pytest.mark.parametrize("column", ["codes", "columns"])
+def test_forgetting_beside_a_damaged_segment_loses_no_other_vector(
+    segmented: clew.Clew, open_clew: Open, path: Path, column: str, value: str
+) -> None:
+    segmented.close()
+    raw(path, f"UPDATE OR IGNORE segment SET {column} = {value}")
+    open_clew().forget(str(open_clew().recall(NOTES[0], k=1).hits[0].id))
+    for text in NOTES[1:]:
+        assert open_clew().recall(text, recipe="dense", k=1).hits[0].text == text
+    assert open_clew().verify() == ()
+
+
+@pytest.mark.parametrize(
+    ("check", "changes"),
+    [
+        ("rows", "added_at = NULL"),
+        ("rows", "added_at = NULL, added = NULL"),
+        ("events", f"added_at = NULL, added = NULL, {CHECKSUM} = NULL"),
+    ],
+)
+def test_a_memory_without_its_first_event_is_a_half_write(memory: clew.Clew, path: Path, check: str, changes: str) -> None:
     memory.remember_many(NOTES)
     memory.close()
-    raw(path, "UPDATE node SET added_at = NULL WHERE nid = 2")
+    raw(path, f"UPDATE node SET {changes} WHERE nid = 2")
     with clew.open(path, model={"embedder": "hashing"}) as reopened:
         (problem,) = reopened.verify()
-    assert problem.check == "events"
+    assert problem.check == check
 
 
 def test_a_damaged_vector_is_an_error_that_says_what_to_do_and_does_not_stop_the_repair(memory: clew.Clew, path: Path) -> None:
@@ -194,8 +215,7 @@ def test_verify_is_quiet_while_others_write(open_clew: Open) -> None:
 
 def test_compacting_gives_back_room_and_changes_no_answer(memory: clew.Clew) -> None:
     outcomes = memory.remember_many([f"Entry {n}: {'the long story of item ' * 40}{n * 7919}" for n in range(200)], near=False)
-    for outcome in outcomes[:150]:
-        memory.forget(str(outcome.id))
+    memory.forget([str(outcome.id) for outcome in outcomes[:180]], check=False)
     before = [(hit.id, hit.score) for hit in memory.recall("item 199", track=False).hits]
     size = memory.stats()["bytes"]
     memory.compact()

@@ -143,11 +143,11 @@ def test_importance_accesses_and_reinforcement_put_the_day_off(memory: clew.Clew
     assert [each.id for each in memory.decay(dry_run=False).archived] == [plain]
 
 
-def test_restore_brings_a_memory_back_for_its_whole_time(memory: clew.Clew, clock: FixedClock) -> None:
+def test_unarchive_brings_a_memory_back_for_its_whole_time(memory: clew.Clew, clock: FixedClock) -> None:
     id = str(memory.remember(TEXTS[0]).id)
     clock.advance(days=30)
     memory.decay(dry_run=False)
-    back = memory.restore(id)
+    back = memory.unarchive(id)
     assert not back.archived
     assert back == memory.get(id)
     assert [(event.kind, event.detail) for event in memory.history(id)[-2:]] == [
@@ -163,10 +163,10 @@ def test_restore_brings_a_memory_back_for_its_whole_time(memory: clew.Clew, cloc
 def test_restoring_what_is_not_archived_does_nothing_and_what_is_unknown_is_an_error(memory: clew.Clew) -> None:
     id = str(memory.remember(TEXTS[0]).id)
     before = memory.history(id)
-    assert memory.restore(id) == memory.get(id)
+    assert memory.unarchive(id) == memory.get(id)
     assert memory.history(id) == before
     with pytest.raises(NotFoundError, match="nobody"):
-        memory.restore("nobody")
+        memory.unarchive("nobody")
 
 
 def test_a_space_and_a_day_can_be_named(memory: clew.Clew) -> None:
@@ -252,7 +252,7 @@ def test_a_run_that_was_cut_short_is_finished_by_the_next(path: Path, open_clew:
                 raise KeyboardInterrupt
             yield each
 
-    store.nodes = cut_short  # type: ignore[method-assign]
+    store.nodes = cut_short  # type: ignore[assignment, method-assign]
     with pytest.raises(KeyboardInterrupt):
         memory.decay(dry_run=False)
     store.nodes = nodes  # type: ignore[method-assign]

@@ -44,7 +44,7 @@ ON_AN_ID: dict[str, Callable[[Guarded, str], Any]] = {
     "update": lambda door, id: door.update(id, importance=1.0),
     "protect": lambda door, id: door.protect(id),
     "forget": lambda door, id: door.forget(id),
-    "restore": lambda door, id: door.restore(id),
+    "unarchive": lambda door, id: door.unarchive(id),
     "link": lambda door, id: door.link(id, id),
 }
 
@@ -97,7 +97,7 @@ def test_a_space_is_checked_in_the_form_in_which_it_is_kept(memory: clew.Clew, i
 def test_a_lacking_right_is_named_where_the_caller_may_know_of_the_space(memory: clew.Clew, ids: dict[str, str], right: Right) -> None:
     door = Guarded(memory, granted("team", rights=frozenset({right})))
     denied = ON_AN_ID["history"] if right is Right.WRITE else ON_AN_ID["forget"]
-    with pytest.raises(ForbiddenError, match="may not"):
+    with pytest.raises(ForbiddenError, match="lacks the right"):
         denied(door, ids["team"])
     assert memory.get(ids["team"]) is not None
 

@@ -107,7 +107,7 @@ def test_a_near_duplicate_in_another_space_or_forgotten_is_none(memory: clew.Cle
     assert memory.remember(SAME_BUT_FOR_A_WORD, space="other").outcome == OutcomeKind.INSERTED
     memory.forget(str(first.id))
     assert memory.remember(SAME_BUT_FOR_A_WORD).outcome == OutcomeKind.INSERTED
-    assert memory.remember(POSTGRES, near=False).outcome == OutcomeKind.INSERTED
+    assert memory.remember(POSTGRES, near=False, force=True).outcome == OutcomeKind.INSERTED
 
 
 def test_the_threshold_of_a_category_decides(open_clew: Open) -> None:

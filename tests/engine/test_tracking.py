@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from datetime import datetime
-from time import sleep
 
 import pytest
 
@@ -18,6 +17,7 @@ from clew.store.memory import MemoryStore
 from clew.testing import NOW, FixedClock, later
 from clew.types import EventKind, NodeId
 from tests.conftest import Open
+from tests.waiting import LONG_SECONDS, wait_until
 
 COFFEE = [
     "The coffee machine on the second floor is broken",
@@ -88,7 +88,7 @@ class SlowStore(MemoryStore):
     def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
         self.threads.append(threading.current_thread().name)
         self.asked.set()
-        assert self.allowed.wait(60)
+        self.allowed.wait()
         return super().touch(ids, at, min_interval_seconds=min_interval_seconds)
 
 
@@ -98,7 +98,7 @@ def test_a_slow_store_does_not_delay_a_recall() -> None:
     with clew.Clew(store=store, embedder=None, settings=settings, clock=FixedClock()) as memory:
         memory.remember_many(COFFEE)
         first = memory.recall("coffee machine", k=1)
-        assert store.asked.wait(60)
+        store.asked.wait()
         assert len(memory.recall("coffee").hits) == 3  # returns although the first access is still being written
         store.allowed.set()
         assert accesses(memory) == [1, 1, 1]
@@ -174,26 +174,24 @@ def test_what_a_lock_was_in_the_way_of_is_counted_after_it() -> None:
 
 
 def test_the_writer_comes_back_to_what_a_callers_flush_could_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracking, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(tracking, "PATIENCE_SECONDS", 0.0)
     store = LockedStore()
-    counting = AccessTracker(store, load(overrides={"access": {"flush_seconds": 0.05}}).settings.access)
+    counting = AccessTracker(store, load(overrides={"access": {"flush_seconds": 0.0}}).settings.access)
     counting.record(["a"], NOW, space="default")
     counting.flush()
     store.locked = False
-    for _ in range(200):
-        if store.written:
-            break
-        sleep(0.05)
-    assert store.written == ["a"]
+    wait_until(lambda: store.written == ["a"])
     counting.close()
 
 
-def test_a_store_that_stays_locked_is_not_asked_over_and_over() -> None:
+def test_a_store_that_stays_locked_is_not_asked_over_and_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracking, "PATIENCE_SECONDS", LONG_SECONDS)
     store = LockedStore()
     counting = AccessTracker(store, load(overrides={"access": {"flush_seconds": 0.0, "batch": 1}}).settings.access)
     counting.record(["a", "b", "c"], NOW, space="default")
-    sleep(0.5)
-    assert store.asked <= 2
+    wait_until(lambda: store.asked > 0)
+    wait_until(lambda: bool(counting._condition._waiters) or store.asked > 1)  # type: ignore[attr-defined]  # the writer rests
+    assert store.asked == 1
     counting.close()
 
 
@@ -283,6 +281,6 @@ def test_a_full_batch_is_written_after_a_pause_or_when_none_comes(impatient: str
     counting.record(["a", "b"], NOW, space="default")
     assert store.sizes == []
     counting.record(["c", "d"], NOW, space="default")
-    assert store.asked.wait(60)
+    store.asked.wait()
     counting.close()
     assert store.sizes == [4]

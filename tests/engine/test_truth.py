@@ -174,7 +174,7 @@ def test_the_id_of_a_version_leads_to_the_memory(memory: clew.Clew, paris: str) 
         memory.forget(version.id)
     with pytest.raises(InputError, match=f"Change the fact itself: {paris}"):
         memory.invalidate(version.id, at="2023-01-01")
-    assert memory.forget(version.id, force=True).id == paris
+    assert memory.forget(version.id, force=True).ids == (paris,)
     assert memory.stats()["nodes"] == 0
 
 
@@ -209,7 +209,7 @@ def test_the_chain_of_versions_is_in_the_order_of_valid_time(memory: clew.Clew, 
 def test_forgetting_a_memory_forgets_its_versions_and_changes_no_other(memory: clew.Clew, paris: str) -> None:
     berlin = str(memory.supersede(paris, BERLIN, valid_from="2024-01-01").id)
     before = memory.get(berlin)
-    memory.forget(paris)
+    memory.forget(paris, only=True)
     assert memory.get(berlin) == before
     assert memory.versions(berlin) == (before,)
     assert texts(memory, as_of="2025-01-01", known_at="2026-03-01T18:00") == []
@@ -315,7 +315,7 @@ def test_histories_survive_export_and_load(memory: clew.Clew, paris: str, open_c
         copy.load(memory.export())
         assert copy.versions(paris) == memory.versions(paris)
         assert texts(copy, as_of="2025-01-01", known_at="2026-03-01T18:00") == [PARIS]
-        copy.forget(paris)
+        copy.forget(paris, only=True)
         assert [node.text for node in copy.store.nodes()] == [BERLIN]
 
 
@@ -432,5 +432,31 @@ def test_what_takes_the_place_of_an_ended_fact_ends_with_it(memory: clew.Clew) -
     assert new.t_invalid == datetime(2025, 1, 1, tzinfo=UTC)
 
 
-def test_half_a_character_is_rejected_as_it_is_when_it_is_added(memory: clew.Clew, paris: str) -> None:
-    assert memory.supersede(paris, "\ud800 lone surrogate in a text of words").rule == "not_text"
+def test_half_a_character_is_removed_from_a_new_text_and_noted(memory: clew.Clew, paris: str) -> None:
+    outcome = memory.supersede(paris, "\ud800 lone surrogate in a text of words")
+    assert "Removed 1 control character: U+D800 (1)." in outcome.notes
+    node = memory.get(str(outcome.id))
+    assert node is not None
+    assert node.text == "lone surrogate in a text of words"
+
+
+def test_a_memory_that_says_the_new_text_already_takes_the_place_itself(memory: clew.Clew) -> None:
+    old = memory.remember("The patient takes metformin every morning.")
+    more = "The patient takes metformin every morning and omeprazole."
+    new = memory.remember(more, near=False)
+    outcome = memory.supersede(str(old.id), more)
+    assert (outcome.outcome, outcome.rule, outcome.id) == ("exact_duplicate", "same_text", new.id)
+    assert memory.stats()["nodes"] == 2
+    ended = memory.get(str(old.id))
+    assert ended is not None
+    assert ended.t_invalid is not None
+    assert [hit.id for hit in memory.recall("metformin").hits] == [new.id]
+    assert old.id in [event.detail.get("supersedes") for event in memory.history(str(new.id))]
+
+
+def test_fields_of_the_new_text_are_never_dropped_for_a_memory_that_is_there(memory: clew.Clew) -> None:
+    old = memory.remember("The patient takes metformin every morning.")
+    more = "The patient takes metformin every morning and omeprazole."
+    new = memory.remember(more, near=False)
+    outcome = memory.supersede(str(old.id), more, tags=["medication"])
+    assert (outcome.outcome, outcome.id == new.id) == ("inserted", False)

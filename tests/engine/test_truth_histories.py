@@ -131,7 +131,7 @@ class World:
 
     def forget(self, fact: Fact, at: datetime) -> None:
         del at
-        if self.allowed(not fact.forgotten, lambda: self.memory.forget(fact.id)):
+        if self.allowed(not fact.forgotten, lambda: self.memory.forget(fact.id, only=True, tombstone=False)):
             fact.forgotten = True
 
     def open(self, fact: Fact) -> bool:
@@ -193,7 +193,7 @@ def lived(world: World, steps: list[tuple[Any, ...]]) -> World:
     return world
 
 
-@settings(max_examples=2000, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=600, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS)
 def test_at_every_time_the_answer_is_what_was_believed_then(steps: list[tuple[Any, ...]]) -> None:
     clock = FixedClock()
@@ -224,7 +224,7 @@ def test_a_store_on_disk_answers_the_same_by_list_by_words_and_by_vectors(
         world.check_recall()
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.integers(0, DAYS), min_size=1, max_size=6), st.booleans())
 def test_dynamic_facts_of_one_subject_follow_each_other_in_whatever_order_they_arrive(days: list[int], pausing: bool) -> None:
     clock = FixedClock()

@@ -114,9 +114,9 @@ def test_a_near_duplicate_of_a_plan_is_kept_beside_it(open_clew: Open) -> None:
     memory = open_clew(duplicates={"near_threshold": 0.7})
     plan = memory.remember("The harbour crane at berth nine is painted red again", valid_from="2027-01-01")
     assert memory.remember("The harbour crane at berth nine was painted red again").outcome == "inserted"
-    again = memory.remember("The harbour crane at berth nine is being painted red again", valid_from="2027-02-01")
+    assert memory.remember("Harbour crane at berth nine is painted red again", valid_from="2027-02-01").outcome == "inserted"
+    again = memory.remember("A harbour crane at berth nine is painted red again", valid_from="2027-01-01")
     assert (again.outcome, again.id) == ("near_duplicate", plan.id)
-    assert any("valid_from" in note for note in again.notes)
 
 
 def test_a_text_said_again_within_its_time_is_a_duplicate_and_told_which_times_were_not_taken(memory: clew.Clew) -> None:
@@ -235,7 +235,7 @@ def test_links_questions_and_the_archive_take_a_versions_id_for_the_memory(memor
     assert memory.link(version, other).source == ended
     assert memory.related(version).id == ended
     memory.store.update(ended, archived=True)
-    assert (memory.restore(version).id, node(memory, ended).archived) == (ended, False)
+    assert (memory.unarchive(version).id, node(memory, ended).archived) == (ended, False)
 
 
 def test_a_memory_with_two_times_ahead_is_one_hit(memory: clew.Clew, clock: FixedClock) -> None:

@@ -6,13 +6,13 @@ import math
 import random
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import clew
 from clew.engine.explaining import asked, walked_through
+from clew.ports import Embedder
 from clew.recall.reasons.walk import Walk, rank_of
 from clew.recall.reasons.why import Reason, Why
 from clew.recall.state import Hit
@@ -208,8 +208,8 @@ def test_without_its_main_reason_a_hit_stands_elsewhere(open_clew: Open) -> None
 
 
 @pytest.mark.model
-def test_without_its_main_reason_a_hit_stands_elsewhere_with_the_real_model(real_model: Path) -> None:
-    with clew.open(":memory:", clock=FixedClock()) as memory:
+def test_without_its_main_reason_a_hit_stands_elsewhere_with_the_real_model(real_embedder: Embedder) -> None:
+    with clew.open(":memory:", embedder=real_embedder, clock=FixedClock()) as memory:
         filled(memory, random.Random(4))
         check_main_reasons(memory)
 

@@ -280,7 +280,7 @@ VALUES = st.one_of(
 
 
 @given(st.data())
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=75, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_trace_with_anything_in_any_place_is_replayed_or_refused(memory: clew.Clew, data: st.DataObject) -> None:
     if not memory.recent(1):
         memory.remember("tea in the harbour")

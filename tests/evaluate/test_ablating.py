@@ -12,25 +12,35 @@ from clew.evaluate.ablating import Variant, ablate, usual_variants, variant_of
 from clew.evaluate.plan import Plan, Watch
 from clew.evaluate.report import Ablation, Report
 from clew.settings import Settings, load
-from tests.evaluate.sample import beir_folder, documents
+from tests.evaluate.sample import beir_folder, documents, questions
+
+
+def plan_in(folder: Path) -> Plan:
+    """Plan a run on a part of the questions, of which each kind has some: every variant asks them all again."""
+    settings = {"model.embedder": "hashing-64"}
+    return Plan(dataset="beir", path=beir_folder(folder, asked=questions()[:12]), resamples=200, cache=folder / "cache", settings=settings)
 
 
 @pytest.fixture
 def plan(tmp_path: Path) -> Plan:
-    settings = {"model.embedder": "hashing-64"}
-    return Plan(dataset="beir", path=beir_folder(tmp_path), resamples=200, cache=tmp_path / "cache", settings=settings)
+    return plan_in(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """The report of an ablation with every usual variant, made once: it asks each question some forty times."""
+    return ablate(plan_in(tmp_path_factory.mktemp("usual")), watch=Watch())
 
 
 def rows(report: Report) -> dict[str, Ablation]:
     return {each.variant: each for each in report.result.ablations}
 
 
-def test_every_stage_is_taken_away_and_the_change_is_told(plan: Plan) -> None:
-    report = ablate(plan, watch=Watch())
-    found = rows(report)
+def test_every_stage_is_taken_away_and_the_change_is_told(usual: Report) -> None:
+    found = rows(usual)
     assert {"fusion-rrf", "no-dense", "no-sparse", "candidates-30", "candidates-300"} <= found.keys()
-    assert [row.system for row in report.result.rows] == ["bm25", "dense", "clew"]
-    base = next(row for row in report.result.rows if row.system == "clew").measures[report.result.measure]
+    assert [row.system for row in usual.result.rows] == ["bm25", "dense", "clew"]
+    base = next(row for row in usual.result.rows if row.system == "clew").measures[usual.result.measure]
     for each in found.values():
         if each.changed:
             assert each.value is not None
@@ -51,10 +61,9 @@ def test_a_variant_that_changes_no_ranking_is_an_error(plan: Plan) -> None:
     assert "changed no ranking" in each.error
 
 
-def test_undated_texts_leave_out_what_only_dates_can_show(plan: Plan) -> None:
-    report = ablate(plan, watch=Watch())
-    assert "preset-recent" not in rows(report)
-    assert any("preset-recent" in note and "date" in note for note in report.result.notes)
+def test_undated_texts_leave_out_what_only_dates_can_show(usual: Report) -> None:
+    assert "preset-recent" not in rows(usual)
+    assert any("preset-recent" in note and "date" in note for note in usual.result.notes)
 
 
 def test_without_a_model_only_what_needs_none_is_tried(plan: Plan) -> None:

@@ -17,15 +17,19 @@ from clew.evaluate.report.files import load, write
 from tests.evaluate.sample import beir_folder, dataset_of, questions
 
 
+def plan_in(folder: Path) -> Plan:
+    settings = {"model.embedder": "hashing-64"}
+    return Plan(dataset="beir", path=beir_folder(folder), resamples=200, cache=folder / "cache", settings=settings)
+
+
 @pytest.fixture
 def plan(tmp_path: Path) -> Plan:
-    settings = {"model.embedder": "hashing-64"}
-    return Plan(dataset="beir", path=beir_folder(tmp_path), resamples=200, cache=tmp_path / "cache", settings=settings)
+    return plan_in(tmp_path)
 
 
-@pytest.fixture
-def report(plan: Plan) -> Report:
-    return compare_policies(plan, Contest(), Watch())
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    return compare_policies(plan_in(tmp_path_factory.mktemp("report")), Contest(), Watch())
 
 
 def test_multi_hop_meets_the_same_budget_and_the_same_k(report: Report) -> None:

@@ -42,7 +42,7 @@ def asked(policy: Policy, texts: Sequence[str], question: str, *, embedder: Embe
 sentences = st.lists(st.sampled_from(WORDS), min_size=2, max_size=8).map(" ".join)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40)
 @given(
     texts=st.lists(sentences, min_size=1, max_size=25, unique=True),
     question=sentences,

@@ -260,7 +260,7 @@ print(json.dumps({"embedded": embedded, "answered": answered}))
 def driven(folder: Path, cache: Path, output: Path, *, kill_at: str = "", hash_seed: str = "0") -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", DRIVER, str(folder), str(cache), str(output), kill_at]
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
 def held(folder: Path) -> dict[str, bytes]:

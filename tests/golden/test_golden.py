@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import pytest
 
 import clew
-from clew.models import catalogue, load
 from clew.ports import Embedder, Store
 from clew.recall.state import Hop
 from tests.golden.corpus import PLAIN, Answer, Told, told
@@ -26,10 +25,8 @@ PATIENT: dict[str, Any] = {"spread": {"seconds": 60.0}}  # a busy machine must n
 
 
 @pytest.fixture(scope="module")
-def embedder(real_model: Path) -> Embedder:
-    found = load(catalogue.DEFAULT)
-    assert found is not None
-    return found
+def embedder(real_embedder: Embedder) -> Embedder:
+    return real_embedder
 
 
 @pytest.fixture(scope="module")

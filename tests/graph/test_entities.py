@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from clew.errors import InputError
 from clew.graph.entities import Entity, EntityType, entities
+from tests.growth import check_linear
 
 FIXTURES = Path(__file__).parent / "fixtures" / "entities"
 STYLES = {"chat", "wiki", "ops", "code", "news", "notes", "world"}
@@ -255,11 +256,10 @@ def seconds(text: str) -> float:
 
 @pytest.mark.parametrize("seed", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_texts_take_time_in_proportion_to_their_length(seed: str) -> None:
-    def repeated(length: int) -> str:
-        return "".join(seed.format(i) for i in range(length // len(seed)))
+    def read(length: int) -> None:
+        entities("".join(seed.format(i) for i in range(length // len(seed))), title="Anna", format="html")
 
-    small, large = (min(seconds(repeated(size)) for _ in range(2)) for size in (20_000, 640_000))
-    assert large < 0.05 + 32 * 8 * small  # 32 times the text; a quadratic rule would take 1,024 times as long
+    check_linear(read, 10_000)
 
 
 def test_prose_is_read_at_a_fair_rate() -> None:

@@ -124,7 +124,7 @@ def check(chunker: Chunker, count: TokenCounter, text: str, format: str, chosen:
 
 @pytest.mark.parametrize("make", MAKERS)
 @given(text=TEXTS, chosen=options(), which=st.integers(0, len(COUNTERS) - 1), format=st.sampled_from(FORMATS))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120)
 def test_chunks_are_at_their_offsets_within_the_largest_size_and_hold_everything(
     make: Callable[..., Chunker], text: str, chosen: ChunkOptions, which: int, format: str
 ) -> None:
@@ -133,7 +133,7 @@ def test_chunks_are_at_their_offsets_within_the_largest_size_and_hold_everything
 
 @pytest.mark.parametrize("make", MAKERS)
 @given(text=TEXTS, chosen=options(), format=st.sampled_from(FORMATS))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120)
 def test_small_chunks_join_a_neighbour_and_only_size_makes_chunks_overlap(
     make: Callable[..., Chunker], text: str, chosen: ChunkOptions, format: str
 ) -> None:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.ingest.chunkers import ChunkOptions, Code, Fixed, Markdown, Recursive, RunCounts, TokenCounter, estimate
@@ -62,7 +62,6 @@ def test_sums_go_on_over_the_blocks_of_a_long_text(count: RunCounts, unit: str) 
 
 
 @pytest.mark.parametrize("chunker", [Recursive, Fixed, Markdown], ids=lambda chunker: chunker.__name__.lower())
-@settings(deadline=None)
 @given(text=TEXTS)
 def test_chunks_are_the_same_by_sums_and_by_counting(chunker: type[Recursive | Fixed | Markdown], text: str) -> None:
     long = f"{text} {'Some more words follow, so that sums are made. ' * 60}{text}"
@@ -70,7 +69,6 @@ def test_chunks_are_the_same_by_sums_and_by_counting(chunker: type[Recursive | F
 
 
 @pytest.mark.parametrize("chunker", [Recursive, Fixed], ids=lambda chunker: chunker.__name__.lower())
-@settings(deadline=None)
 @given(text=TEXTS)
 def test_a_text_below_the_target_is_one_chunk_however_it_is_counted(chunker: type[Recursive | Fixed], text: str) -> None:
     options = ChunkOptions(min_tokens=10, target_tokens=max(10, estimate(text)), max_tokens=2000, overlap_tokens=8)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 
 import pytest
 from hypothesis import given
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from clew.errors import InputError
 from clew.ingest.chunkers.languages import GRAMMARS, parser_of
 from clew.ingest.codegraph import EXPRESSION, CodeGraph, DefinitionKind, FileSymbols, graph, symbols
+from tests.growth import check_linear
 
 LANGUAGES = sorted(GRAMMARS)
 
@@ -213,33 +213,27 @@ def generated(letters: int) -> str:
     return "".join(f"def f{n}(x):\n    return f{n + 1}(x) + g.h{n}(x)\n\n" for n in range(letters // 55))
 
 
-def test_a_megabyte_of_generated_code_takes_time_in_proportion() -> None:
-    def seconds(letters: int) -> float:
-        text = generated(letters)
-        began = time.process_time()
-        graph({"a.py": text}, {"a.py": "python"})
-        return time.process_time() - began
-
-    small = min(seconds(100_000) for _ in range(2))
-    assert seconds(990_000) < max(30 * small, 1.0)
+def test_generated_code_takes_time_in_proportion() -> None:
+    check_linear(lambda letters: graph({"a.py": generated(letters)}, {"a.py": "python"}), 30_000)
 
 
 @pytest.mark.parametrize(
-    ("language", "text"),
+    ("language", "parts"),
     [
-        ("python", "import a\n" * 20_000 + "a.f()\n" * 20_000),
-        ("python", "x = f(x)\n" * 30_000),
-        ("python", "from a import *\n" * 10_000 + "f()\n" * 10_000),
-        ("javascript", 'const a = require("./a");\n' * 10_000),
-        ("c", '#include "a.h"\n' * 20_000 + "int f(void) { return g(); }\n" * 10_000),
-        ("rust", "mod m { use super::a; }\n" * 10_000),
-        ("java", '/*\n"\n' * 100_000),
-        ("cpp", "(" * 200_000),
+        ("python", [("import a\n", 1.0), ("a.f()\n", 1.0)]),
+        ("python", [("x = f(x)\n", 1.5)]),
+        ("python", [("from a import *\n", 0.5), ("f()\n", 0.5)]),
+        ("javascript", [('const a = require("./a");\n', 0.5)]),
+        ("c", [('#include "a.h"\n', 1.0), ("int f(void) { return g(); }\n", 0.5)]),
+        ("rust", [("mod m { use super::a; }\n", 0.5)]),
+        ("java", [('/*\n"\n', 5.0)]),
+        ("cpp", [("(", 10.0)]),
     ],
     ids=["imports", "bindings", "stars", "requires", "includes", "modules", "comments", "brackets"],
 )
-def test_hostile_repetition_is_read_in_bounded_time(language: str, text: str) -> None:
-    began = time.process_time()
-    files = {"b": text, "a.h": "", "a.js": "", "a.py": ""}
-    graph(files, {"b": language, "a.h": "c", "a.js": "javascript", "a.py": "python"})
-    assert time.process_time() - began < 10
+def test_hostile_repetition_is_read_in_time_in_proportion(language: str, parts: list[tuple[str, float]]) -> None:
+    def read(size: int) -> None:
+        files = {"b": "".join(piece * int(share * size) for piece, share in parts), "a.h": "", "a.js": "", "a.py": ""}
+        graph(files, {"b": language, "a.h": "c", "a.js": "javascript", "a.py": "python"})
+
+    check_linear(read, 1_000)

@@ -93,7 +93,6 @@ def test_the_category_of_ones_own_is_allowed_once_it_is_in_the_settings() -> Non
         ({"valid_from": "2026-03-02", "valid_to": "2026-03-01"}, "must be after valid_from"),
         ({"valid_to": "2026-02-01"}, "must be after now"),
         ({"tags": "db"}, "list of texts"),
-        ({"tags": ["a\x1bb"]}, "U+001B"),
         ({"tags": [""]}, "is empty"),
         ({"tags": [3]}, "must be text"),
         ({"tags": 3}, "list of texts"),
@@ -105,17 +104,14 @@ def test_the_category_of_ones_own_is_allowed_once_it_is_in_the_settings() -> Non
         ({"metadata": {"a": {2: "b"}}}, "every key must be text"),
         ({"metadata": {"a": object()}}, "object has no form in JSON"),
         ({"metadata": {"a": b"bytes"}}, "bytes has no form in JSON"),
-        ({"metadata": {"a": "\ud800"}}, "is not JSON"),
+        ({"metadata": {"\ud800": "a"}}, "is not JSON"),
         ({"metadata": [1]}, "must be a mapping"),
         ({"metadata": {"a": "x" * 20_000}}, "memory.max_metadata_bytes"),
         ({"title": "x" * 201}, "longer than 200"),
-        ({"title": "a\0b"}, "U+0000"),
-        ({"title": "a\ud800"}, "U+D800"),
         ({"title": 0}, "must be text"),
         ({"space": ""}, "is empty"),
         ({"space": "  "}, "is empty"),
         ({"space": "a\0"}, "U+0000"),
-        ({"source": "a\udfff"}, "U+DFFF"),
         ({"source": "x" * 2001}, "longer than 2000"),
         ({"idempotency_key": ""}, "is empty"),
         ({"text": b"bytes"}, "must be text"),
@@ -158,6 +154,7 @@ def test_a_source_has_its_white_space_in_order_whatever_it_is_written_in(value: 
     assert drafted(source=value).source == " ".join(unicodedata.normalize("NFC", value).split())
 
 
-@pytest.mark.parametrize("value", ["nul\x00l", "escape\x1b[0m", "\x7f", "half \ud800"])
-def test_a_source_with_a_control_character_is_refused(value: str) -> None:
-    assert "control character" in str(refusal(source=value))
+@pytest.mark.parametrize(("value", "kept"), [("nul\x00l", "null"), ("escape\x1b[0m", "escape[0m"), ("\x7f", ""), ("half \ud800", "half")])
+def test_a_source_is_kept_without_control_characters(value: str, kept: str) -> None:
+    assert drafted(source=value).source == kept
+    assert "Removed 1 control character" in drafted(source=value).notes[0]

@@ -18,6 +18,7 @@ from clew.models.hashing import HashingEmbedder
 from clew.models.questions import ATTEMPTS, ModelQuestioner, UnusableError, language_model, prompt, usable
 from clew.ports import Questions
 from tests.models.conftest import Answer, Asked, Local, serve  # noqa: F401 - a fixture
+from tests.waiting import LONG_SECONDS
 
 if TYPE_CHECKING:
     from tests.models.conftest import Serve
@@ -33,7 +34,7 @@ def chat(content: Any, **message: Any) -> Answer:
     return Answer(body=json.dumps({"choices": [{"message": {"role": "assistant", "content": content, **message}}]}).encode())
 
 
-def made(local: Local, slept: list[float] | None = None, *, timeout_seconds: float = 5.0, most: int = 2) -> ModelQuestioner:
+def made(local: Local, slept: list[float] | None = None, *, timeout_seconds: float = LONG_SECONDS, most: int = 2) -> ModelQuestioner:
     return language_model(
         "some-model",
         base=f"{local.url}/v1",
@@ -150,7 +151,7 @@ def test_a_rate_limit_that_asks_for_too_long_a_wait_is_a_refusal(serve: Serve) -
 
 def test_a_server_that_does_not_answer_in_time_is_given_up(serve: Serve) -> None:  # noqa: F811
     release = threading.Event()
-    local = serve(lambda _: Answer(body=b"{", promised=100, before_the_end=lambda: release.wait(30)))
+    local = serve(lambda _: Answer(body=b"{", promised=100, before_the_end=release.wait))
     try:
         assert "timed out" in fallen_back(local, timeout_seconds=0.2).lower()
     finally:

@@ -52,7 +52,7 @@ def test_random_texts_are_documents_or_unreadable_in_every_format(format: str, t
 
 @pytest.mark.parametrize("begin", [pdf("Some words", title="T"), word()], ids=["pdf", "docx"])
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_sound_files_with_broken_bytes_are_documents_or_unreadable(begin: bytes, data: st.DataObject) -> None:
     broken = bytearray(begin)
     for _ in range(data.draw(st.integers(1, 8))):

@@ -17,14 +17,17 @@ from clew.graph.entities.stretch import MAX_REMEMBERED, SMALL, Shape
 from clew.graph.entities.unspaced import UNSHAPED
 from clew.ingest import idle, substance
 from clew.ingest.firewall.instructions.flags import ASCII_RULES, RULES
-from clew.ingest.firewall.instructions.rule import compiled
+from clew.ingest.firewall.instructions.rule import compiled, word_starts
 from clew.ingest.firewall.secrets import assigned, finding
-from clew.ingest.firewall.secrets.shapes import CARD
+from clew.ingest.firewall.secrets.shapes import CARD, SHORT
 from clew.ingest.idle import telling_words, tells
 from clew.ingest.quality import parts, piece, stubs
 from clew.ingest.quality import reading as quality
 from clew.ingest.quality.lexicon import FUNCTION_WORDS
 from clew.ingest.quality.piece import _piece
+from tests.ingest.firewall.planted import planted, texts
+
+ORDERS = [text for name in ("dev", "heldout", "tuned") for text in texts(planted(f"instructions_{name}")["hostile"])]
 
 # Pieces that the rules look for, with letters that lower case or a pattern without case treat in their own way.
 SIGNS = (
@@ -164,7 +167,7 @@ def test_without_a_quotation_mark_nothing_is_quoted(text: str) -> None:
 
 @given(TEXTS)
 def test_every_rule_whose_anchor_a_text_holds_is_tried_in_order(text: str) -> None:
-    held = [rule for rule in finding._RULES if any(anchor in text for anchor in rule.anchors)]
+    held = [rule for rule in (*finding._RULES, *SHORT) if any(anchor in text for anchor in rule.anchors)]
     assert list(finding._tried(f"{text} {'x' * finding._SHORTEST_TOKEN}")) == held
     assert [*finding._tried(text)] == held or not any(found for rule in held for found in rule(text))
 
@@ -178,7 +181,7 @@ def test_no_rule_finds_a_token_that_is_too_short_to_be_tried(value: str, prefix:
 
 
 def test_the_name_of_every_secret_holds_a_hint() -> None:
-    assert all(any(hint in name for hint in assigned._HINTS) for name in assigned._ASCII_NAMES)
+    assert all(name.hint in name.word for name in assigned.NAMES)
 
 
 @pytest.mark.parametrize("text", ["xoxb-abcdefghij", "a://:b@c.example", "3782 822463 10005", "Card: 4111-1111-1111-1111."])
@@ -193,14 +196,13 @@ def test_what_has_too_few_digits_is_no_card(text: str) -> None:
 
 @given(TEXTS.filter(str.isascii))
 def test_a_plain_text_holds_no_name_and_no_order_of_another_script(text: str) -> None:
-    assert not any(name in text.lower() for name in {*assigned._NAMES} - {*assigned._ASCII_NAMES})
+    assert not any(name.word in text.lower() for name in assigned.NAMES if not name.word.isascii())
     read = text.lower()
     assert [rule.flag for rule in ASCII_RULES if rule.finds(read)] == [rule.flag for rule in RULES if rule.finds(read)]
 
 
 MACHINES = (
     "ai",
-    "a.i.",
     "llms",
     "language model",
     "ai agents",
@@ -234,17 +236,12 @@ ADDRESSES = (
 )
 
 
-@given(TEXTS, st.sampled_from(ADDRESSES), st.sampled_from(MACHINES), TEXTS)
-def test_whatever_a_rule_finds_its_gate_lets_pass(before: str, order: str, machine: str, after: str) -> None:
-    text = f"{before}. {order.format(machine)} {after}".lower()
+@given(TEXTS, st.sampled_from([*ADDRESSES, *ORDERS]), st.sampled_from(MACHINES), TEXTS)
+def test_whatever_a_rule_finds_holds_the_word_starts_that_it_needs(before: str, order: str, machine: str, after: str) -> None:
+    text = f"{before}. {order.replace('{}', machine)} {after}".lower()
+    starts = word_starts(text)
     for rule in RULES:
-        assert not rule.gate or compiled(rule.gate).search(text) or compiled(rule.pattern).search(text) is None
-
-
-def test_only_words_pass_the_gate_of_texts_that_speak_to_a_machine() -> None:
-    (gate,) = {rule.gate for rule in RULES if rule.gate}
-    assert all(compiled(gate).search(f"dear {machine}, read this") for machine in MACHINES)
-    assert not any(compiled(gate).search(text) for text in ("she said", "kind villa", "a robot", "the remodelled air"))
+        assert not any(group.isdisjoint(starts) for group in rule.starts) or compiled(rule.pattern).search(text) is None
 
 
 SAID = st.lists(st.sampled_from(["thanks", "server", "qwerty", "lorem", "ipsum", "test", "aba", "www.a.b", "Joanna", "haha", "42", "disk"]))

@@ -182,7 +182,7 @@ def test_two_processes_pulling_at_once_download_once(tiny: Card, hub: StartHub, 
     second_waits = threading.Event()
 
     def answer(asked: Asked) -> Answer:
-        assert second_waits.wait(60)
+        second_waits.wait()
         answered: Answer = tiny_hub(asked)
         return answered
 

@@ -55,14 +55,14 @@ def test_text_of_many_kinds_gets_the_ids_of_the_reference(ours: WordPiece, refer
 
 
 @pytest.mark.model
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=80))
 def test_any_text_gets_the_ids_of_the_reference(ours: WordPiece, reference: Callable[[str], list[int]], text: str) -> None:
     assert ours.encode(text, max_tokens=LIMIT) == reference(text)
 
 
 @pytest.mark.model
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(
         st.sampled_from(["e", "\u0301", "Σ", " ", "[SEP]", "[", "中", "\u200d", "-", "\u0344", "가", "\u1734", "\U0001d165", "\x1c"])

@@ -162,8 +162,8 @@ class SideBySide(RuleBasedStateMachine):
     def change(self, data: st.DataObject, act: str) -> None:
         pair = data.draw(st.sampled_from(self.ids))
         acts: dict[str, Any] = {
-            "forget": lambda memory, id: memory.forget(id).text,
-            "force": lambda memory, id: memory.forget(id, force=True).text,
+            "forget": lambda memory, id: memory.forget(id).removed,
+            "force": lambda memory, id: memory.forget(id, force=True).removed,
             "protect": lambda memory, id: memory.protect(id).protected,
             "unprotect": lambda memory, id: memory.protect(id, False).protected,
             "history": lambda memory, id: [(event.kind, event.at) for event in memory.history(id)],
@@ -266,7 +266,7 @@ def _content(node: Node | None) -> Any:
 
 TestSideBySide = SideBySide.TestCase
 TestSideBySide.settings = settings(
-    max_examples=50,
+    max_examples=30,
     stateful_step_count=40,
     deadline=None,
     derandomize=True,

@@ -42,7 +42,7 @@ SECRETS = TEXTS.map(lambda text: f"{text} {CANARY}") | TEXTS
 IDS = st.sampled_from([*(f"team{n:03}" for n in range(8)), *(f"hr{n:03}" for n in range(5)), "legal000", "nobody"])
 SPACES = st.sampled_from([None, OWN, OWN, OWN, "hr", "absent"])
 ON_AN_ID = st.sampled_from(
-    "get history versions questions related invalidate expire reassert protect forget restore supersede update".split()
+    "get history versions questions related invalidate expire reassert protect forget unarchive supersede update".split()
 )
 LISTS = st.sampled_from(["recent", "important", "popular"])
 
@@ -233,13 +233,13 @@ def check(grant: Grant, lives: Sequence[tuple[Any, ...]], *, path: Path | None =
     assert CANARY not in "".join(found)
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(max_examples=75, suppress_health_check=list(HealthCheck))
 @given(grant=GRANTS, lives=LIVES)
 def test_nothing_done_in_other_spaces_changes_what_a_caller_is_told(grant: Grant, lives: list[tuple[Any, ...]]) -> None:
     check(grant, lives)
 
 
-@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(grant=GRANTS, lives=LIVES)
 def test_a_store_on_disk_tells_as_little(grant: Grant, lives: list[tuple[Any, ...]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

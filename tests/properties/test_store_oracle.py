@@ -264,7 +264,7 @@ def agree(found: Ranking, everything: Ranking, *, limit: int) -> None:
 
 TestSideBySide = SideBySide.TestCase
 TestSideBySide.settings = settings(
-    max_examples=40,
+    max_examples=25,
     stateful_step_count=30,
     deadline=None,
     derandomize=True,

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import clew
 from clew import Clew
 from clew.models.hashing import HashingEmbedder
+from clew.ports import Embedder
 from clew.recall.candidates import Candidates
 from clew.recall.fuse import Fuse
 from clew.recall.placed import relevance
@@ -283,14 +284,13 @@ def hits(ranks: list[int], *, at: int) -> int:
 
 
 @pytest.mark.model
-@pytest.mark.usefixtures("real_model")
-def test_questions_by_rule_are_made_by_default_only_if_they_gain_more_than_chance_could() -> None:
+def test_questions_by_rule_are_made_by_default_only_if_they_gain_more_than_chance_could(real_embedder: Embedder) -> None:
     memories = [
         {"text": text, "metadata": {"key": key}, "trigger": trigger}
         for part, trigger in (("solved", "problem-solution"), ("plain", None))
         for key, text in SET[part].items()
     ]
-    with clew.open(":memory:", clock=lambda: NOW, questions={"enabled": True}) as memory:
+    with clew.open(":memory:", embedder=real_embedder, clock=lambda: NOW, questions={"enabled": True}) as memory:
         memory.remember_many(memories)
         assert memory.store.coverage("default").questions >= 40
         on, off = found(memory), found(memory.variant(**{"questions.match": False}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -17,6 +16,7 @@ from clew.recall.when.named import easter, nth_weekday
 from clew.recall.when.reading import pieces
 from clew.recall.when.relations import LEADS
 from clew.recall.when.values import Clock
+from tests.growth import check_linear
 
 NOW = datetime(2026, 3, 11, 15, 30, tzinfo=UTC)
 WORDS = sorted(HEADS | set(LEADS) | set(MARKS) | set(EVENT_HEADS)) + (
@@ -146,17 +146,6 @@ HOSTILE = (
 )
 
 
-def cpu_seconds(text: str) -> float:
-    """Return the least of three takes: another process may disturb one."""
-    takes = []
-    for _ in range(3):
-        begun = time.process_time()
-        when(f"when {text}", now=NOW)
-        takes.append(time.process_time() - begun)
-    return min(takes)
-
-
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_a_text_eight_times_as_long_does_not_take_the_square_of_that(unit: str) -> None:
-    short, long = unit * (4_000 // len(unit)), unit * (32_000 // len(unit))
-    assert cpu_seconds(long) < 24 * max(cpu_seconds(short), 0.0005)  # linear is 8, quadratic 64
+    check_linear(lambda size: when(f"when {unit * (size // len(unit))}", now=NOW), 4_000)

@@ -11,8 +11,9 @@ import pytest
 
 from clew.ports import Sort
 from clew.store.sqlite import SqliteStore, schema
-from clew.store.sqlite.rows import canonical, insertion
+from clew.store.sqlite.rows import canonical
 from clew.testing import added, node, where
+from tests.store.unsealed import unsealed
 
 CARRIED: dict[str, Any] = {"page": 3.0, "by": "Ada", "parts": [1, 2.5, {"b": None, "a": True}], "é": "naïve"}
 VERSION = 6  # the last that had an index by node
@@ -73,7 +74,7 @@ def test_an_older_file_keeps_its_labels(path: Path) -> None:
         connection.execute("PRAGMA journal_mode = WAL")
         schema.migrate(connection, path, migrations=schema.MIGRATIONS[:VERSION])
         for number, id in enumerate("ab", start=1):
-            connection.execute(*insertion(node(id, tags=("red",), metadata={"n": number})))
+            connection.execute(*unsealed(node(id, tags=("red",), metadata={"n": number})))
             connection.execute("INSERT INTO event (node, kind, at, detail) VALUES (?, 'ADD', 0, '{}')", (id,))
             connection.executemany(
                 "INSERT INTO label VALUES (?, ?, ?)", [("#", canonical("red"), number), (".n", canonical(number), number)]

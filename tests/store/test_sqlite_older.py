@@ -11,9 +11,9 @@ import pytest
 
 from clew.errors import CorruptStoreError, ReadOnlyError
 from clew.store.sqlite import SqliteStore, schema
-from clew.store.sqlite.rows import insertion
 from clew.testing import NOW, node, where
 from clew.types import Event, EventKind
+from tests.store.unsealed import unsealed
 
 EARLIER = range(1, len(schema.MIGRATIONS))
 TEXTS = {"a": "The ladder is in the cellar", "b": "The kettle is in the kitchen"}
@@ -27,7 +27,7 @@ def older(path: Path, version: int, *more: str) -> None:
             connection.create_function(name, arguments, lambda *given: str(given[-1]))
         schema.migrate(connection, path, migrations=schema.MIGRATIONS[:version])
         for id, text in TEXTS.items():
-            connection.execute(*insertion(node(id, text)))
+            connection.execute(*unsealed(node(id, text)))
             connection.execute("INSERT INTO event (node, kind, at, detail) VALUES (?, 'ADD', 0, '{}')", (id,))
         for statement in more:
             connection.execute(statement)

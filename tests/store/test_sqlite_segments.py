@@ -15,9 +15,9 @@ import pytest
 from clew.errors import StoreError
 from clew.store.sqlite import SqliteStore, lexical, schema, segments
 from clew.store.sqlite.postings import words_of
-from clew.store.sqlite.rows import insertion
 from clew.testing import added, node, raises, where
 from tests.store.test_sqlite_postings import Texts, answers, compare, opened, questions, small
+from tests.store.unsealed import unsealed
 
 THRESHOLD = 60
 
@@ -153,7 +153,7 @@ def test_a_file_with_words_in_fts5_is_backed_up_and_has_them_in_postings_after(t
             connection.create_function(name, arguments, lambda *given: str(given[-1]))
         schema.migrate(connection, path, migrations=schema.MIGRATIONS[:3])
         for each in nodes:
-            connection.execute(*insertion(each))
+            connection.execute(*unsealed(each))
             connection.execute("INSERT INTO event (node, kind, at, detail) VALUES (?, 'ADD', 0, '{}')", (each.id,))
         (held,) = connection.execute("SELECT count(*) FROM word_index_docsize").fetchone()
         assert held == count

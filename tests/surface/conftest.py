@@ -76,6 +76,6 @@ def process(cli: Cli) -> Process:
 
     def run(*arguments: str | bytes, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
         command = [sys.executable, "-m", "clew", *arguments]
-        return subprocess.run(command, input=stdin, capture_output=True, env={**os.environ, **environment}, check=False, timeout=60)
+        return subprocess.run(command, input=stdin, capture_output=True, env={**os.environ, **environment}, check=False)
 
     return run

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from clew.words import content_hash
 from tests.surface.conftest import TEXTS, Cli, Process
 
 
@@ -29,10 +30,10 @@ def test_texts_that_say_nothing_are_rejected_with_a_rule(cli: Cli, text: str) ->
     assert answer["rule"]
 
 
-def test_nul_bytes_are_rejected_and_cost_no_other_line(cli: Cli) -> None:
-    answer = cli.json("add", "-", stdin=b"has a \0 in the middle of it\n" + TEXTS[0].encode(), code=1)
-    assert [entry["outcome"] for entry in answer["outcomes"]] == ["rejected", "inserted"]
-    assert answer["outcomes"][0]["rule"] == "not_text"
+def test_nul_bytes_are_removed_and_noted(cli: Cli) -> None:
+    answer = cli.json("add", "-", stdin=b"has a \0 in the middle of it\n" + TEXTS[0].encode())
+    assert [entry["outcome"] for entry in answer["outcomes"]] == ["inserted", "inserted"]
+    assert answer["outcomes"][0]["notes"] == ["Removed 1 control character: U+0000 (1)."]
     check_error(cli, "recall", "-", stdin=b"what \0 is this", code=2, kind="input.invalid")
 
 
@@ -42,12 +43,12 @@ def test_ten_megabytes_are_rejected(cli: Cli) -> None:
     assert len(check_error(cli, "recall", "-", stdin=b"word " * 2_000_000, code=2, kind="input.invalid")) < 500
 
 
-def test_bytes_that_are_no_text_are_rejected(process: Process) -> None:
+def test_bytes_that_are_no_text_are_removed_from_a_memory_and_refused_in_a_query(process: Process) -> None:
     answer = process("add", b"this is \xff\xfe no text at all", "--json")
-    assert (answer.returncode, json.loads(answer.stdout)["rule"]) == (1, "not_text")
+    assert (answer.returncode, json.loads(answer.stdout)["notes"]) == (0, ["Removed 2 control characters: U+DCFE (1), U+DCFF (1)."])
     answer = process("recall", b"this is \xff no text", "--json")
     assert (answer.returncode, json.loads(answer.stdout)["error"]["code"]) == (2, "input.invalid")
-    answer = process("add", b"fine text for a memory", "--title", b"\xff\xfe")
+    answer = process("add", b"fine text for a memory", "--space", b"\xff\xfe")
     assert answer.returncode == 2
     assert b"Traceback" not in answer.stderr
 
@@ -185,14 +186,15 @@ def test_a_wrong_setting_is_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_memory_cannot_command_the_terminal(cli: Cli, tmp_path: Path) -> None:
-    """The firewall rejects control characters; an export from elsewhere may still bring them in."""
+    """`add` removes control characters; the text of an export from elsewhere may still bring them in."""
     cli("add", "An ordinary memory [bold red]with markup[/] in it", "--title", "Plain")
     file = tmp_path / "x.jsonl"
     cli("export", str(file))
-    evil = (
-        file.read_text().replace("An ordinary memory", "Evil \\u001b[31m\\u009b2J\\u0007\\u202e").replace("Plain", "\\u001b]0;pwned\\u0007")
-    )
-    file.write_text(evil)
+    text = "Evil \x1b[31m\x9b2J\x07\u202e [bold red]with markup[/] in it"
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for line in lines:
+        line.get("node", {}).update(text=text, title="\u202eTitle", content_hash=content_hash(text))
+    file.write_text("\n".join(map(json.dumps, lines)))
     other = str(tmp_path / "evil.clew")
     cli("load", str(file), "--store", other)
     for arguments in (("list",), ("recall", "evil", "--explain")):

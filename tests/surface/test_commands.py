@@ -54,9 +54,26 @@ def test_add_keeps_every_field(cli: Cli) -> None:
 
 def test_a_person_who_adds_is_not_corrected_unless_asked(cli: Cli) -> None:
     first = cli.add("the deploy runs through jenkins and then through the staging cluster every day")
-    near = "the deploy runs through jenkins and then through the staging cluster every single day"
+    near = "a deploy runs through jenkins and then through the staging cluster, every day"
     assert cli.json("add", near, "--near")["canonical_id"] == first
     assert cli.json("add", near)["outcome"] == "inserted"
+
+
+def test_add_lists_what_is_similar_and_offers_to_supersede(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLEW_DUPLICATES__NEAR_THRESHOLD", "0.5")
+    text = "The patient takes metformin every morning"
+    first = cli.add(text)
+    more = f"{text} and omeprazole"
+    shown = cli("add", more, "--near")
+    assert shown.stdout.splitlines()[1].startswith(f"  similar to {first} (cosine 0.")
+    assert shown.stdout.splitlines()[1].endswith(text)
+    assert f"clew supersede {first} TEXT" in shown.stderr
+    answer = cli.json("add", "-", "--near", stdin=f"{text} and ramipril".encode())["outcomes"][0]
+    assert {each["id"] for each in answer["similar"]} > {first}
+    assert answer["similar"][0].keys() == {"id", "cosine", "text"}
+    assert answer["may_supersede"] == first
+    done = cli.json("supersede", first, more)
+    assert (done["outcome"], done["supersedes"]) == ("exact_duplicate", first)
 
 
 def test_on_duplicate_error_is_a_refusal(cli: Cli) -> None:
@@ -178,7 +195,8 @@ def test_forget_asks_and_needs_yes_where_nobody_can_be_asked(filled: Cli) -> Non
     id = filled.json("list", "--limit", "1")["memories"][0]["id"]
     assert "add --yes" in filled("forget", id, code=2).stderr
     assert filled.json("forget", id, code=2)["error"]["code"] == "usage"
-    assert filled.json("forget", id, "--yes") == {"forgotten": [id], "removed": {"memory": 1}}
+    told = filled.json("forget", id, "--yes")
+    assert (told["forgotten"], told["removed"], told["found"]) == ([id], {"memory": 1}, 0)
     assert [event["kind"] for event in filled.json("history", id)["events"]] == ["FORGET"]
 
 
@@ -190,10 +208,11 @@ def test_forget_tells_all_that_went_with_what_was_named(filled: Cli, tmp_path: P
     document = filled.json("recall", "which oil does tank 2 of the depot hold")["hits"][0]["node"]["root"]
     before = filled.json("stats")["by_kind"]
     told = filled("forget", document, "--yes").stdout
-    assert told == f"Forgot 1 document, {before['section']} sections and {before['chunk']} chunks.\n"
+    assert told.startswith(f"Forgot 1 document, {before['section']} sections and {before['chunk']} chunks.\nSearched ")
+    assert told.endswith("nothing of it is left.\n")
     id = filled.json("list", "--limit", "1")["memories"][0]["id"]
     filled("invalidate", id)
-    assert filled("forget", id, "--yes").stdout == "Forgot 1 memory and 1 version.\n"
+    assert filled("forget", id, "--yes", "--only").stdout.startswith("Forgot 1 memory and 1 version.\n")
 
 
 def test_forget_removes_nothing_when_one_of_several_cannot_be(filled: Cli) -> None:
@@ -217,7 +236,7 @@ def test_stats_verify_and_backup(filled: Cli, tmp_path: Path) -> None:
     assert (stats["nodes"], stats["vectors"], stats["store"]) == (3, 3, str(filled.store))
     assert "none yet" in filled("stats", "--store", ":memory:").stdout
     assert "3 live" in filled("stats").stdout
-    assert filled.json("verify") == {"sound": True, "repaired": False, "problems": []}
+    assert filled.json("verify") == {"sound": True, "repaired": False, "problems": [], "quarantined": [], "quarantine": None}
     assert "Repaired and sound" in filled("verify", "--repair").stdout
     target = tmp_path / "copy.clew"
     assert filled.json("backup", str(target))["bytes"] == target.stat().st_size

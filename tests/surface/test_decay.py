@@ -1,4 +1,4 @@
-"""`clew decay` and `clew restore` from the command line."""
+"""`clew decay` and `clew unarchive` from the command line."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def test_protected_ones_are_counted_and_a_space_can_be_named(cli: Cli) -> None:
     assert [each["id"] for each in cli.json("decay", "--space", "other", "--now", "2999-01-01")["archived"]] == [other]
 
 
-def test_restore_brings_one_back(cli: Cli) -> None:
+def test_unarchive_brings_one_back(cli: Cli) -> None:
     id = cli.add(TEXTS[0])
-    assert cli("restore", id).stdout == f"{id} was not archived.\n"
+    assert cli("unarchive", id).stdout == f"{id} was not archived.\n"
     cli("decay", "--apply", "--now", "2999-01-01", "--force")
-    assert cli("restore", id).stdout == f"{id} is back.\n"
-    assert cli.json("restore", id) == {"id": id, "archived": False}
+    assert cli("unarchive", id).stdout == f"{id} is back.\n"
+    assert cli.json("unarchive", id) == {"id": id, "archived": False}
     assert cli.json("recall", "staging database port")["hits"][0]["id"] == id
-    assert cli.json("restore", "nobody", code=1)["error"]["code"] == "refused.not_found"
+    assert cli.json("unarchive", "nobody", code=1)["error"]["code"] == "refused.not_found"
 
 
 def test_a_text_cannot_command_the_terminal(cli: Cli) -> None:

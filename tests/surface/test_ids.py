@@ -39,7 +39,7 @@ ON_ONE: dict[str, Callable[[str], tuple[str, ...]]] = {
     "protect": lambda id: ("protect", id),
     "invalidate": lambda id: ("invalidate", id),
     "expire": lambda id: ("expire", id),
-    "restore": lambda id: ("restore", id),
+    "unarchive": lambda id: ("unarchive", id),
     "supersede": lambda id: ("supersede", id, "The staging database listens on port 6000"),
     "forget": lambda id: ("forget", id, "--yes"),
 }

@@ -9,7 +9,6 @@ import random
 import signal
 import subprocess
 import sys
-import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ import clew
 from clew.ingest.importing import FILE
 from tests.ingest.test_readers_office import pdf
 from tests.surface.conftest import Cli, Process
+from tests.waiting import wait_until
 
 LONG = "# Harbour guide\n\n" + "\n\n".join(
     f"## Berth {number}\n\n" + " ".join(f"Berth {number} has bollard {each} for ships of class {each * 7 % 13}." for each in range(60))
@@ -343,12 +343,23 @@ def check_whole(store: Path, files: int) -> None:
         assert memory.stats()["unembedded"] == 0
 
 
+def await_growth(file: Path, bytes: int, child: subprocess.Popen[bytes]) -> None:
+    """Return when a file has grown by so much, or its writer has ended."""
+
+    def size() -> int:
+        return file.stat().st_size if file.exists() else 0
+
+    enough = size() + bytes
+    wait_until(lambda: child.poll() is not None or size() >= enough)
+
+
 def test_an_import_killed_anywhere_is_completed_by_the_next(cli: Cli, many: Path) -> None:
     draw = random.Random(7)
+    journal = Path(f"{cli.store}-wal")
     killed = 0
     for _ in range(ROUNDS):
         child = start(many)
-        threading.Event().wait(0.3 + draw.random())  # waits for nothing: it moves the kill to another point of the run
+        await_growth(journal, draw.randint(1, 60) * 4096, child)
         child.send_signal(signal.SIGKILL)
         child.communicate()
         killed += child.returncode == -signal.SIGKILL
@@ -357,7 +368,7 @@ def test_an_import_killed_anywhere_is_completed_by_the_next(cli: Cli, many: Path
                 assert memory.verify() == ()
     assert killed, "every run was over before its kill"
     child = start(many)
-    out, error = child.communicate(timeout=120)
+    out, error = child.communicate()
     assert child.returncode == 0, error
     assert {each["status"] for each in json.loads(out)["files"]} <= {"imported", "unchanged"}
     check_whole(cli.store, FILES)
@@ -368,7 +379,7 @@ def test_two_processes_importing_one_folder_bring_each_file_in_once(cli: Cli, ma
     children = [start(many), start(many)]
     reports = []
     for child in children:
-        out, error = child.communicate(timeout=120)
+        out, error = child.communicate()
         assert child.returncode == 0, error
         reports.append({Path(each["path"]).name: each["status"] for each in json.loads(out)["files"]})
     for name in reports[0]:

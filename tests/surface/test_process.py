@@ -20,7 +20,7 @@ def imported_by(*arguments: str) -> set[str]:
         "import sys\nsys.argv = ['clew', *sys.argv[1:]]\nfrom clew.surface.cli import main\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\nprint('MODULES', *sys.modules, file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
     return set(done.stderr.rpartition("MODULES ")[2].split())
 
 
@@ -54,7 +54,7 @@ def test_commands_can_be_piped_together(process: Process) -> None:
 def test_a_reader_that_leaves_early_is_no_error(process: Process) -> None:
     process("add", "-", stdin="\n".join(f"Memory number {number} is about boats and berths" for number in range(300)).encode())
     command = f"{sys.executable} -m clew export | head -n 1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False, timeout=60)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False)
     assert json.loads(done.stdout)["format"] == "clew-export"
     assert done.stderr == b""
 
@@ -96,7 +96,7 @@ def in_terminal(*arguments: str, answer: bytes = b"", **environment: str) -> tup
     except OSError:  # Linux: the other end is closed
         pass
     os.close(leader)
-    return child.wait(timeout=60), shown
+    return child.wait(), shown
 
 
 def test_a_terminal_gets_colours_unless_it_wants_none(filled: Cli) -> None:

@@ -88,7 +88,7 @@ class Http:
     def _posted(self, route: str, body: dict[str, Any]) -> dict[str, Any]:
         import httpx
 
-        answer = httpx.post(f"{self._url}/v1/{route}", json=body)
+        answer = httpx.post(f"{self._url}/v1/{route}", json=body, timeout=None)
         assert answer.status_code == 200, answer.text
         document: dict[str, Any] = answer.json()
         return document

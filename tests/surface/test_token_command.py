@@ -31,6 +31,15 @@ def test_a_token_is_made_listed_and_revoked(filled: Cli) -> None:
     assert filled.json("token", "list") == {"tokens": []}
 
 
+def test_after_the_last_token_callers_without_one_have_to_be_allowed(filled: Cli) -> None:
+    made = filled.json("token", "create", "bot", "--all-spaces")
+    refused = filled.json("token", "allow-anonymous", code=1)
+    assert "clew token revoke" in refused["error"]["message"]
+    assert "clew token allow-anonymous" in filled("token", "revoke", made["id"]).stderr
+    assert filled.json("token", "allow-anonymous") == {"token_required": False}
+    assert "without a token" in filled("token", "allow-anonymous").stdout
+
+
 def test_people_get_the_secret_alone_on_stdout_and_never_again(filled: Cli) -> None:
     made = filled("token", "create", "bot", "--all-spaces", "--right", "admin")
     secret = made.stdout.strip()

@@ -31,7 +31,7 @@ def test_a_download_of_unknown_size_is_not_said_to_be_of_0_bytes(
 @pytest.mark.parametrize(("extra", "module"), [("mcp", "mcp"), ("serve", "fastapi")])
 def test_a_missing_extra_is_named_with_the_way_to_it(extra: str, module: str) -> None:
     program = f"import sys; sys.modules['{module}'] = None; sys.argv = ['clew', '{extra}']; from clew.surface.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: extra: is not installed")
     assert done.stderr.endswith(f"(got '{extra}'). Install it with: pip install 'clew[{extra}]'\n")

@@ -8,9 +8,18 @@ from pathlib import Path
 import pytest
 
 from clew.settings import LogSettings
+from clew.telemetry import opening
 from clew.telemetry.logs import start_logging
+from tests.waiting import LONG_SECONDS
 
 TEXTS = ("The staging database listens on port 5433", "Dana wants summaries as three bullet points")
+
+
+@pytest.fixture
+def collectors_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Send without a limit that a busy machine could reach."""
+    for limit in ("SEND_SECONDS", "CLOSE_SECONDS"):
+        monkeypatch.setattr(opening, limit, LONG_SECONDS)
 
 
 @pytest.fixture(autouse=True)

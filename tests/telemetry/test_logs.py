@@ -163,7 +163,6 @@ def test_the_command_line_logs_to_stderr_and_its_answer_stays_whole(tmp_path: Pa
             capture_output=True,
             text=True,
             check=True,
-            timeout=60,
         )
         assert set(json.loads(run.stdout)) >= {"outcome", "id"}
         assert [json.loads(line)["operation"] for line in run.stderr.splitlines()] == (["remember"] if extra else [])

@@ -31,6 +31,7 @@ def counted(collector: Collector, name: str) -> dict[tuple[str, ...], int]:
     return {tuple(sorted(attributes(point).values())): point.as_int for point in collector.metrics[name].sum.data_points}
 
 
+@pytest.mark.usefixtures("collectors_are_waited_for")
 def test_a_collector_gets_one_span_for_each_operation_and_the_metrics(open_clew: Open) -> None:
     with collecting() as collector:
         memory = open_clew(telemetry={"enabled": True, "exporter": "otlp", "endpoint": collector.address + "/"})

@@ -2,5 +2,6 @@
 
 from clew.engine.clew import Clew
 from clew.engine.opening import open_clew as open  # noqa: A004 - `clew.open` mirrors the builtin on purpose
+from clew.engine.opening import restore_backup
 
-__all__ = ["Clew", "open"]
+__all__ = ["Clew", "open", "restore_backup"]

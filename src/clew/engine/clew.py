@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from inspect import signature
@@ -19,7 +20,7 @@ from clew.engine.reranking import Reading
 from clew.engine.tracking import AccessTracker
 from clew.engine.truth import Truth
 from clew.engine.vectors import Vectoriser
-from clew.errors import InputError, ProtectedError, StoreError
+from clew.errors import CorruptStoreError, InputError, StoreError
 from clew.forking import after_fork
 from clew.ids import new_id
 from clew.ingest.commit import Committer
@@ -28,14 +29,14 @@ from clew.ingest.fields import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line,
 from clew.ingest.firewall.echo import Returned
 from clew.ingest.firewall.screening import screened, scrubbed
 from clew.ingest.questions.asking import questions_of
-from clew.ports import Clock, Embedder, Problem, Progress, Reranker, Sort, Store
+from clew.ports import Clock, Embedder, OnDamage, Problem, Progress, Repaired, Reranker, Sort, Store
 from clew.recall.recipes import NAMES, Recipe, recipe
 from clew.recall.state import Recall
 from clew.settings import Settings, as_dict
 from clew.settings import load as load_settings
 from clew.telemetry import Telemetry, Watch, watched
 from clew.times import Moment
-from clew.types import Edge, Event, EventKind, Filter, Kind, Node, NodeId, Outcome, Vectors
+from clew.types import Edge, Event, EventKind, FileCheck, Filter, Kind, Node, NodeId, Outcome, Receipt, Vectors
 
 if TYPE_CHECKING:
     from clew.engine.decay import Decayed
@@ -49,6 +50,7 @@ MAX_LISTED = 10_000
 FIELDS = tuple(name for name in signature(draft).parameters if name not in ("text", "settings", "now"))
 KNOWN_FIELDS = frozenset(FIELDS)
 MAX_ACCESSES = 10**12
+LEAST_SEARCHED = 4  # characters
 
 
 def silent(what: str, done: int, total: int | None) -> None:
@@ -71,6 +73,8 @@ class Clew:
     ) -> None:
         self.store = store
         self.settings = settings
+        self.opened_with: Mapping[str, Any] | None = None
+        """The arguments with which another process opens the same Clew; None if it is in memory or was given Python objects."""
         self._clock = clock
         self._owns_store = owns_store
         self._closed = False
@@ -105,7 +109,8 @@ class Clew:
         """Offer one memory; the outcome says what became of it, and by which rule.
 
         Fields: category, trigger, importance (0–1), title, space, stability, valid_from, valid_to, tags, metadata,
-        source, keywords, idempotency_key, on_duplicate ("reinforce", "insert" or "error"), near (look for near duplicates).
+        source, keywords, idempotency_key, on_duplicate ("reinforce", "insert" or "error"), near (look for near duplicates),
+        force (keep it although it was forgotten).
         """
         return self._committed([self._draft(text, fields)])[0]
 
@@ -154,7 +159,7 @@ class Clew:
     def import_path(self, *paths: str | Path, progress: Progress = silent, **options: Any) -> ImportReport:
         """Bring in files, directories and globs; the report says what became of each file, and why.
 
-        Options: format, space, category, importance, tags, metadata, exclude, include_hidden. Files that have not changed are left
+        Options: format, space, category, importance, tags, metadata, exclude, include_hidden, force. Files that have not changed are left
         as they are; of those that have, the earlier nodes are expired.
         """
         self._check_open()
@@ -483,29 +488,49 @@ class Clew:
         return replace(node, protected=bool(protected))
 
     @watched("forget")
-    def forget(self, id: NodeId, *, force: bool = False) -> Node:
-        """Remove a memory with its words, vectors and edges; only the fact that it was forgotten stays.
+    def forget(
+        self,
+        id: NodeId | Iterable[NodeId] | None = None,
+        *,
+        where: Mapping[str, Any] | None = None,
+        query: str | None = None,
+        only: bool = False,
+        force: bool = False,
+        tombstone: bool = True,
+        check: bool = True,
+        dry_run: bool = False,
+        expect: int | None = None,
+    ) -> Receipt:
+        """Remove memories or documents for good, and return a receipt that says what a search of the files found afterwards.
 
-        A memory goes with all its versions, a document with all its sections and chunks; a part of one does not go by itself, for
-        the rest would still say it.
+        Name them by id, or by a filter: `where` takes space, kind, category, tags, metadata, since, until, archived, source and
+        `before` (true since before then), and sees what is archived, ended or no longer believed too; `query` names words
+        that a text must hold, all of them, compared as the word index does. A filter needs `expect`, the number of memories
+        and documents that are to go; `dry_run` tells it.
+
+        A memory goes with all its versions and with what superseded it, a document with its sections, chunks and the earlier
+        states of its file; `only` leaves successors and other states. `tombstone` keeps a keyed hash of each text, so that it
+        is rejected when it is offered again. `check=False` saves the search of the files.
         """
-        with self.store.transaction():
-            node = versions.head_of(self.store, self._known(id))
-            if node.root is not None and node.root in self.store.get([node.root]):
-                raise InputError(
-                    "id", id, f"is a part of the document {node.root}, which holds its words", f"Forget all of it: {node.root}."
-                )
-            family = self.store.family([node.id])
-            if kept := next((each.id for each in self.store.get(family).values() if each.protected and not force), None):
-                raise ProtectedError(
-                    f"Memory {kept} is protected. Lift it with: clew protect {kept} --off, or forget with --force.", id=kept
-                )
-            self.store.delete(family)
-            self.store.append([self._event(each, EventKind.FORGET, space=node.space) for each in family])
-        return node
+        from clew.engine import forgetting  # noqa: PLC0415 - as in `why`
 
-    @watched("restore")
-    def restore(self, id: NodeId) -> Node:
+        self._check_open()
+        self._tracker.flush()
+        if id is not None and not (where is None and query is None):
+            raise InputError("id", id, "stands beside a filter", "Name ids, or where= and query=.")
+        chosen = forgetting.selection(where, query, settings=self.settings, now=self._clock()) if id is None else forgetting.ids_of(id)
+        options = forgetting.Options(only=only, force=force, tombstone=tombstone, check=check, dry_run=dry_run, expect=expect)
+        return forgetting.Forgetting(self.store, self._clock, self._returned).forget(chosen, options)
+
+    def search_files(self, text: str) -> tuple[FileCheck, ...]:
+        """Count a text in the raw bytes of every file of the store, and of the backups beside it, to prove that it is gone."""
+        self._check_open()
+        if not isinstance(text, str) or len(text) < LEAST_SEARCHED:
+            raise InputError("text", text, f"is too short to be found only where it is meant ({LEAST_SEARCHED})", "Give more of it.")
+        return self.store.search_files(text)
+
+    @watched("unarchive")
+    def unarchive(self, id: NodeId) -> Node:
         """Bring back a memory from the archive; that counts as a use, so that it does not fade at once again."""
         with self.store.transaction():
             node = versions.head_of(self.store, self._known(id))
@@ -540,7 +565,7 @@ class Clew:
         """Archive the memories that have faded (settings `decay`), or only tell which would go; nothing is deleted.
 
         Without a space all are looked at. Documents and their parts do not fade. Archived memories are found with
-        `where={"archived": True}`, and `restore` brings them back. A `now` that is still to come is for a dry run, unless by `force`.
+        `where={"archived": True}`, and `unarchive` brings them back. A `now` that is still to come is for a dry run, unless by `force`.
         """
         from clew.engine.decay import decay, run_at  # noqa: PLC0415 - what is remembered and recalled need not load it
 
@@ -563,14 +588,22 @@ class Clew:
         self._vectors.embedder = chosen
         return done
 
-    def export(self, *, space: str | None = None, vectors: bool = True) -> Iterator[str]:
-        """Yield the store as lines of JSON."""
-        self._tracker.flush()
-        return transfer.export(self.store, space=space, vectors=vectors)
+    def export(self, *, space: str | None = None, vectors: bool = True, on_damage: OnDamage | None = None) -> Iterator[str]:
+        """Yield the store as lines of JSON.
 
-    def load(self, lines: Iterable[str]) -> transfer.Loaded:
-        """Bring in the lines of an export; what is there already stays as it is."""
-        return transfer.load(self.store, lines, entities=self.settings.entities)
+        A damaged row raises `CorruptStoreError`; with `on_damage` the row is left out, and `on_damage` is called with that error.
+        """
+        self._tracker.flush()
+        return transfer.export(self.store, space=space, vectors=vectors, on_damage=on_damage)
+
+    def load(self, lines: Iterable[str], *, skip_invalid: bool = False, force: bool = False) -> transfer.Loaded:
+        """Bring in the lines of an export; what is there already stays as it is, and what was forgotten is left out unless by `force`.
+
+        Every value is checked. One bad line raises `InputError` and nothing is loaded; with `skip_invalid` the rest is, and the
+        result names the lines that were left out.
+        """
+        self._check_open()
+        return transfer.load(self.store, lines, settings=self.settings, skip_invalid=skip_invalid, force=force)
 
     def backup(self, path: str | Path) -> Path:
         """Write a consistent copy of the store to a new file."""
@@ -580,16 +613,26 @@ class Clew:
         return target
 
     def verify(self, *, repair: bool = False) -> tuple[Problem, ...]:
-        """Check everything derived against the truth, rebuilding it first if asked; empty means sound."""
+        """Check every row and everything derived, after `repair` if asked; empty means sound."""
         if repair:
-            from clew.ingest.naming import renamed  # noqa: PLC0415 - only this needs it here
-
-            renamed(self.store, settings=self.settings.entities)  # before the store, which then sees nothing left to read
-            self.store.repair()
+            self.repair()
         return self.store.verify()
 
+    def repair(self) -> Repaired:
+        """Rebuild everything derived from the truth, and move rows that cannot be read to a file beside the store.
+
+        The answer names these rows and the file. Vectors that were dropped come back with `reembed`.
+        """
+        from clew.ingest.naming import renamed  # noqa: PLC0415 - only this needs it here
+
+        self._tracker.flush()
+        done = self.store.repair()
+        with suppress(CorruptStoreError):  # a file with damaged pages is left as it is, and `verify` tells
+            renamed(self.store, settings=self.settings.entities)
+        return done
+
     def compact(self) -> None:
-        """Give back space and merge indexes."""
+        """Rewrite the store without what was deleted, cut its journal and merge indexes."""
         self.store.compact()
 
     def _check_open(self) -> None:

@@ -2,7 +2,7 @@
 
 The days run from a memory's last use: its commit, a reinforcement, or a recall that returned it. From its commit alone a
 memory of the usual importance would go after 16 days however often it is used; importance and use move that date, and
-`restore` counts as a use, so that what was brought back does not go again with the next run.
+`unarchive` counts as a use, so that what was brought back does not go again with the next run.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ memory of another space is as unknown as one that never was, and no refusal tell
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +16,8 @@ from clew.engine.access import Grant, Right, known_to, may
 from clew.engine.request import unknown
 from clew.errors import ForbiddenError, InputError
 from clew.ingest.fields import MAX_NAME_CHARACTERS, line
-from clew.ports import Problem
-from clew.types import Edge, Event, EventKind, Filter, Node, NodeId, Outcome
+from clew.ports import Problem, Repaired
+from clew.types import Edge, Event, EventKind, FileCheck, Filter, Node, NodeId, Outcome, Receipt
 
 if TYPE_CHECKING:
     from clew.engine.clew import Clew
@@ -52,7 +53,8 @@ class Guarded:
             chosen = line("space", named, limit=MAX_NAME_CHARACTERS)  # the form in which a memory's space is kept
         if not may(self.grant, right, chosen):
             raise ForbiddenError(
-                f"{self.grant.name} may not {right} in the space {chosen}. Name one of its own spaces, or use a token that covers it.",
+                f"{self.grant.name} lacks the right '{right}' for the space '{chosen}'. Name one for which it has it, or create a token: "
+                f"clew token create NAME --space {shlex.quote(chosen)} --right {right}",
                 space=chosen,
                 right=str(right),
             )
@@ -62,7 +64,9 @@ class Guarded:
         """Raise unless the grant covers the store as a whole."""
         if not may(self.grant, right, None):
             raise ForbiddenError(
-                f"{self.grant.name} may not {right} the whole store. Use a token for every space with the right {right}.", right=str(right)
+                f"{self.grant.name} lacks the right '{right}' for the whole store. Create a token that has it: "
+                f"clew token create NAME --all-spaces --right {right}",
+                right=str(right),
             )
 
     def known(self, id: NodeId, right: Right) -> Node:
@@ -100,8 +104,10 @@ class Guarded:
         return [self._outcome(outcome, memory["space"]) for outcome, memory in zip(outcomes, placed, strict=True)]
 
     def _outcome(self, outcome: Outcome, space: str) -> Outcome:
-        """Return an outcome without what a memory says, where the caller may not read it."""
-        return outcome if outcome.canonical_text is None or may(self.grant, Right.READ, space) else replace(outcome, canonical_text=None)
+        """Return an outcome without what memories say, where the caller may not read them."""
+        if may(self.grant, Right.READ, space):
+            return outcome
+        return replace(outcome, canonical_text=None, similar=tuple(each._replace(text=None) for each in outcome.similar))
 
     def _placed(self, memory: Any, space: object) -> Any:
         if isinstance(memory, str):
@@ -239,15 +245,29 @@ class Guarded:
         self.known(id, Right.WRITE)
         return self.clew.protect(id, protected)
 
-    def forget(self, id: NodeId, *, force: bool = False) -> Node:
-        """Remove a memory."""
-        self.known(id, Right.WRITE)
-        return self.clew.forget(id, force=force)
+    def forget(self, id: NodeId | Iterable[NodeId] | None = None, *, where: Mapping[str, Any] | None = None, **options: Any) -> Receipt:
+        """Remove memories or documents, by id or by a filter on one space."""
+        if id is None:
+            done = self.clew.forget(where=self._where(where, Right.WRITE) if where or "query" in options else where, **options)
+        else:
+            from clew.engine.forgetting import ids_of  # noqa: PLC0415 - as in `Clew.forget`
 
-    def restore(self, id: NodeId) -> Node:
+            ids = ids_of(id)
+            for each in ids:
+                self.known(each, Right.WRITE)
+            done = self.clew.forget(ids, where=where, **options)
+        # That another memory holds the same words tells of spaces which the caller may not know.
+        return done if may(self.grant, Right.READ, None) else replace(done, shared=None)
+
+    def search_files(self, text: str) -> tuple[FileCheck, ...]:
+        """Count a text in the raw bytes of the store's files, which hold every space."""
+        self.whole_store()
+        return self.clew.search_files(text)
+
+    def unarchive(self, id: NodeId) -> Node:
         """Bring back a memory from the archive."""
         self.known(id, Right.WRITE)
-        return self.clew.restore(id)
+        return self.clew.unarchive(id)
 
     # --- care ---
 
@@ -263,16 +283,16 @@ class Guarded:
             return self.clew.decay(**options)
         return self.clew.decay(space=self.space(space, Right.ADMIN), **options)
 
-    def export(self, *, space: str | None = None, vectors: bool = True) -> Iterator[str]:
+    def export(self, *, space: str | None = None, **options: Any) -> Iterator[str]:
         """Yield a space, or the whole store, as lines of JSON."""
         if space is None and may(self.grant, Right.ADMIN, None):
-            return self.clew.export(vectors=vectors)
-        return self.clew.export(space=self.space(space, Right.ADMIN), vectors=vectors)
+            return self.clew.export(**options)
+        return self.clew.export(space=self.space(space, Right.ADMIN), **options)
 
-    def load(self, lines: Iterable[str]) -> Loaded:
+    def load(self, lines: Iterable[str], **options: Any) -> Loaded:
         """Bring in the lines of an export, whose spaces are its own."""
         self.whole_store()
-        return self.clew.load(lines)
+        return self.clew.load(lines, **options)
 
     def backup(self, path: str | Path) -> Path:
         """Write a copy of the store."""
@@ -280,6 +300,11 @@ class Guarded:
         return self.clew.backup(path)
 
     def verify(self, *, repair: bool = False) -> tuple[Problem, ...]:
-        """Check everything derived against the truth."""
+        """Check the store."""
         self.whole_store()
         return self.clew.verify(repair=repair)
+
+    def repair(self) -> Repaired:
+        """Repair the store."""
+        self.whole_store()
+        return self.clew.repair()

@@ -62,6 +62,7 @@ def options(
     metadata: Mapping[str, Any] | None = None,
     exclude: Iterable[str] = (),
     include_hidden: bool = False,
+    force: bool = False,
 ) -> ImportOptions:
     """Return the options of an import, or raise an InputError that names the first that does not hold."""
     memory = settings.memory
@@ -76,6 +77,7 @@ def options(
         format=None if format is None else one_of("format", format, tuple(FORMATS), way_out="Leave it out to go by name and content."),
         exclude=_patterns(exclude),
         include_hidden=bool(include_hidden),
+        force=bool(force),
         max_bytes=round(settings.imports.max_file_mb * MEGABYTE),
         batch_size=memory.batch_size,
         max_keywords=memory.max_keywords,

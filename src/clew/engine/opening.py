@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clew.engine.clew import Clew
 from clew.errors import InputError
 from clew.models import load as load_model
 from clew.ports import Clock, Embedder, Progress, Reranker, Store
-from clew.settings import Loaded
+from clew.settings import Loaded, as_dict
 from clew.settings import load as load_settings
 from clew.telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from clew.store.sqlite.restore import Restored
 
 IN_MEMORY = ":memory:"
 
@@ -44,7 +47,11 @@ def open_clew(
     except BaseException:
         store.close()
         raise
-    return Clew(store=store, embedder=chosen, settings=loaded.settings, clock=clock or now_utc, telemetry=telemetry, reranker=reranker)
+    made = Clew(store=store, embedder=chosen, settings=loaded.settings, clock=clock or now_utc, telemetry=telemetry, reranker=reranker)
+    named = loaded.settings.store.path if path is None else path
+    if named != IN_MEMORY and embedder is None and reranker is None and clock is None:
+        made.opened_with = {"path": str(_file(named).absolute()), **as_dict(loaded.settings)}
+    return made
 
 
 def _telemetry(loaded: Loaded) -> Telemetry | None:
@@ -74,6 +81,22 @@ def open_store(path: str | Path | None, loaded: Loaded) -> Store:
 
     options = loaded.settings.store
     return SqliteStore.open(_file(path), synchronous=options.synchronous, busy_timeout_seconds=options.busy_timeout_seconds)
+
+
+def restore_backup(
+    backup: str | Path, path: str | Path | None = None, *, config: str | Path | None = None, keep: bool = True, force: bool = False
+) -> Restored:
+    """Verify a backup and put it in the place of a store, by default the one of the settings; nobody may use that store meanwhile.
+
+    The replaced store is kept beside it and named in the result, unless `keep` is false. `force` replaces a file that is so damaged
+    that it cannot be recognised as a store.
+    """
+    from clew.store.sqlite.restore import restore_backup as restore  # noqa: PLC0415 - only when asked for
+
+    target = load_settings(None if config is None else Path(config)).settings.store.path if path is None else path
+    if target == IN_MEMORY or (isinstance(target, str) and "://" in target):
+        raise InputError("path", target, "is no file", "Name the file of the store.")
+    return restore(_file(backup), _file(target), keep=keep, force=force)
 
 
 def _file(path: str | Path) -> Path:

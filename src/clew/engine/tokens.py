@@ -20,13 +20,14 @@ from hashlib import sha256
 from typing import Any
 
 from clew.engine.access import Grant, Right
-from clew.errors import CorruptStoreError, InputError
+from clew.errors import CorruptStoreError, InputError, RefusedError
 from clew.ids import LENGTH, new_id
 from clew.ingest.fields import MAX_NAME_CHARACTERS, line, one_of
 from clew.ports import Clock, Store
 from clew.times import Moment, iso, parse_time
 
 KIND = "token"  # under which the store keeps them
+POLICY_KIND, REQUIRED = "token-policy", "required"  # the record that says that the store has had a token
 PREFIX = "clew_"
 SECRET_BYTES = 32
 MAX_SPACES = 1000
@@ -89,6 +90,7 @@ class Tokens:
         secret = f"{PREFIX}{token.id}_{secrets.token_urlsafe(SECRET_BYTES)}"
         with self._store.transaction():
             self._check_free(token.name, now)
+            self._store.keep(POLICY_KIND, REQUIRED, {"since": iso(now)})
             self._store.keep(KIND, token.id, _body(token, _hashed(secret)))
         return secret, token
 
@@ -103,7 +105,25 @@ class Tokens:
 
     def revoke(self, id: str) -> bool:
         """End a token at once and for good; tell whether there was one."""
-        return self._store.drop(KIND, line("id", id, limit=MAX_NAME_CHARACTERS))
+        with self._store.transaction():
+            found = self._store.drop(KIND, line("id", id, limit=MAX_NAME_CHARACTERS))
+            if found:  # the token may be from before `create` noted this
+                self._store.keep(POLICY_KIND, REQUIRED, {"since": iso(self._clock())})
+        return found
+
+    def required(self) -> bool:
+        """Return whether a server must ask for a token: the store has one, expired or not, or has had one."""
+        return self._store.record(POLICY_KIND, REQUIRED) is not None or bool(self.list())
+
+    def allow_anonymous(self) -> None:
+        """Let a server on this machine answer without a token again; refused while the store has one."""
+        with self._store.transaction():
+            if held := self.list():
+                raise RefusedError(
+                    f"The store has {len(held)} token{'s' if len(held) > 1 else ''}. Revoke them first with: clew token revoke ID "
+                    "(clew token list shows them)."
+                )
+            self._store.drop(POLICY_KIND, REQUIRED)
 
     def grant(self, secret: str) -> Grant | None:
         """Return what the bearer of a secret may do; None for a secret that is wrong, revoked or expired, whichever it is."""

@@ -5,36 +5,32 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from clew.errors import InputError, NotFoundError
+from clew.engine import records
+from clew.errors import CorruptStoreError, InputError, shown
+from clew.ingest.firewall.screening import REFUSE, screened, scrubbed, taken_out
 from clew.ingest.naming import mentions
-from clew.ports import ModelInfo, Store
-from clew.settings import EntitySettings
-from clew.times import iso, parse_time
-from clew.types import Edge, Embedding, Event, EventKind, Kind, Node, Quality, Role, Stability, Stub
+from clew.ports import ModelInfo, OnDamage, Store
+from clew.settings import Settings
+from clew.times import iso
+from clew.types import Embedding, Event, Kind, Node, NodeId
+from clew.words import content_hash
 
 FORMAT = "clew-export"
 VERSION = 1
 BATCH = 500
 TIMES = ("t_valid", "t_invalid", "t_created", "t_expired")
-TYPES = {
-    **dict.fromkeys(("id", "text", "content_hash", "space", "title", "category", "trigger", "evidence", "context"), str),
-    **dict.fromkeys(("node", "source", "target", "kind", "text_hash", "float16"), str),
-    **dict.fromkeys(("parent", "root", "idempotency_key"), str | None),
-    **dict.fromkeys(("position", "start", "end"), int | None),
-    **dict.fromkeys(("importance", "weight", "confidence"), int | float),
-    **dict.fromkeys(("metadata", "detail"), dict),
-    "quality": dict | None,
-    **dict.fromkeys(("keywords", "tags"), list),
-    **dict.fromkeys(("protected", "archived"), bool),
-    "accesses": int,
-}
-"""What a field of a record must be, whichever record it stands in."""
+WAY_OUT = "Nothing was loaded. Correct the line, or load the others with --skip-invalid."
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """A line of an export that was not loaded, and why."""
+
+    line: int
+    problem: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,28 +42,44 @@ class Loaded:
     events: int
     edges: int
     vectors: int
+    forgotten: int = 0
+    """How many were left out because their text was forgotten in this store."""
     notes: tuple[str, ...] = ()
+    invalid: tuple[Invalid, ...] = ()
 
 
-def export(store: Store, *, space: str | None = None, vectors: bool = True) -> Iterator[str]:
-    """Yield the lines of an export: a header, then each node with its events, vectors and outgoing edges."""
-    model = store.model()
+def export(store: Store, *, space: str | None = None, vectors: bool = True, on_damage: OnDamage | None = None) -> Iterator[str]:
+    """Yield the lines of an export: a header, then each node with its events, vectors and outgoing edges.
+
+    A damaged row is an error; where `on_damage` is told of it, the export goes on without it.
+    """
+    model = _readable_model(store, on_damage)
     yield _line(
         {"format": FORMAT, "version": VERSION, "model": model.id if model else None, "dimension": model.dimension if model else None}
     )
     kept = set()
-    for node in store.nodes(space):
+    for node in store.nodes(space, on_damage=on_damage):
         kept.add(node.id)
         yield _line({"node": node_as_dict(node)})
-        yield from (_line({"event": _event(event)}) for event in store.events(node.id))
+        yield from (_line({"event": _event(event)}) for event in store.events(node.id, on_damage=on_damage))
         if vectors and model:
-            yield from (_line({"vector": _vector(embedding)}) for embedding in store.embeddings([node.id]))
+            yield from (_line({"vector": _vector(embedding)}) for embedding in store.embeddings([node.id], on_damage=on_damage))
     for id in sorted(kept):
         yield from (
             _line({"edge": {**asdict(edge), "t_created": iso(edge.t_created)}})
-            for edge in store.edges([id])
+            for edge in store.edges([id], on_damage=on_damage)
             if edge.source == id and edge.target in kept
         )
+
+
+def _readable_model(store: Store, on_damage: OnDamage | None) -> ModelInfo | None:
+    try:
+        return store.model()
+    except CorruptStoreError as error:
+        if on_damage is None:
+            raise
+        on_damage(error)  # vectors of a model that nobody knows are of no use
+        return None
 
 
 def node_as_dict(node: Node) -> dict[str, Any]:
@@ -96,146 +108,234 @@ def _line(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def load(store: Store, lines: Iterable[str], *, entities: EntitySettings) -> Loaded:
-    """Read an export into a store; nodes that are there already are left as they are, so it can run twice.
+def load(store: Store, lines: Iterable[str], *, settings: Settings, skip_invalid: bool = False, force: bool = False) -> Loaded:
+    """Read an export into a store in one transaction; nodes that are there already are left as they are, so it can run twice.
 
-    What nodes name is not in an export: it is read from their texts again.
+    Every line is checked. The first bad one raises, and nothing is loaded; with `skip_invalid` bad lines are left out and named in
+    the result. What nodes name is not in an export: it is read from their texts again. What was forgotten
+    here stays so, unless by `force`.
     """
-    records = _records(lines)
-    _, header = next(records, (1, {}))
+    numbered = ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    model = _model(next(numbered, (1, "{}")))
+    loader = _Loader(store, model, settings, skip_invalid=skip_invalid, force=force)
+    with store.transaction():
+        loader.activate()
+        for number, line in numbered:
+            loader.take(number, line)
+        return loader.finish()
+
+
+def _model(first: tuple[int, str]) -> ModelInfo | None:
+    number, line = first
+    try:
+        header = _parsed(line)
+    except ValueError as error:
+        raise InputError(f"line {number}", scrubbed(line), str(error), "Load a file made by clew export.") from error
     if header.get("format") != FORMAT or header.get("version") != VERSION:
-        raise InputError("line 1", header, f"is not the header of a version {VERSION} export", "Export again with: clew export FILE")
-    loader = _Loader(store, _model(header), entities)
-    batch: list[tuple[int, dict[str, Any]]] = []
-    for record in records:
-        if len(batch) >= BATCH and "node" in record[1]:  # never between a node and what belongs to it
-            loader.write(batch)
-            batch = []
-        batch.append(record)
-    loader.write(batch)
-    return loader.result()
-
-
-def _model(header: Mapping[str, Any]) -> ModelInfo | None:
+        raise InputError(
+            f"line {number}", header, f"is not the header of a version {VERSION} export", "Export again with: clew export FILE"
+        )
     name, dimension = header.get("model"), header.get("dimension")
     if name is None:
         return None
-    if not isinstance(name, str) or not isinstance(dimension, int) or dimension < 1:
-        raise InputError("line 1", header, "names no model with its dimension", "Load a file made by clew export.")
+    if not isinstance(name, str) or not name or type(dimension) is not int or not 0 < dimension <= records.MAX_DIMENSION:
+        raise InputError(f"line {number}", header, "names no model with its dimension", "Load a file made by clew export.")
     return ModelInfo(name, dimension)
 
 
-def _records(lines: Iterable[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"line {number}", line, f"is not JSON ({error})", "Load a file made by clew export.") from error
-        if not isinstance(record, dict):
-            raise InputError(f"line {number}", line, "is not a JSON object", "Load a file made by clew export.")
-        if "format" not in record and record.keys().isdisjoint(READERS):
-            raise InputError(f"line {number}", line, f"is none of {', '.join(READERS)}", "Load a file made by clew export.")
-        yield number, record
+def _parsed(line: str) -> dict[str, Any]:
+    """Return the record of a line; raise a ValueError that says what is wrong with it."""
+    try:
+        record = json.loads(line)
+    except RecursionError as error:
+        raise ValueError("is nested too deeply") from error
+    except ValueError as error:
+        raise ValueError(f"is not JSON ({error})") from error
+    if not isinstance(record, dict):
+        raise ValueError("is not a JSON object")  # noqa: TRY004 - the line is wrong, not an argument
+    return record
+
+
+def _kind(record: Mapping[str, Any]) -> tuple[str, Any]:
+    """Return what a record is, and its values."""
+    kind = next(iter(record), "")
+    if len(record) != 1 or kind not in READERS:
+        raise ValueError(f"is none of {', '.join(READERS)}")
+    return kind, record[kind]
+
+
+class _Numbered(NamedTuple):
+    """A value read from a line."""
+
+    line: int
+    value: Any
 
 
 class _Loader:
-    """Writes batches of records, each batch in one transaction."""
+    """Checks and writes records, some nodes at a time, inside the caller's transaction."""
 
-    def __init__(self, store: Store, model: ModelInfo | None, entities: EntitySettings) -> None:
+    def __init__(self, store: Store, model: ModelInfo | None, settings: Settings, *, skip_invalid: bool, force: bool) -> None:
         self._store = store
+        self._force = force
+        self._left_out: set[str] = set()
         self._model = model
-        self._entities = entities
+        self._settings = settings
+        self._skip_invalid = skip_invalid
+        self._invalid: list[Invalid] = []
         self._notes: list[str] = []
-        self._counts = dict.fromkeys(("nodes", "skipped", "events", "edges", "vectors"), 0)
-        current = store.model()
+        self._secrets: dict[str, None] = {}
+        self._counts = dict.fromkeys(("nodes", "skipped", "events", "edges", "vectors", "forgotten"), 0)
+        self._seen: dict[NodeId, str | None] = {}  # every node of the file, with its space if it was new and None if it was there
+        self._keys: set[tuple[str, str]] = set()
+        self._reworded: set[NodeId] = set()  # what secrets were taken out of: their vectors tell of another text
+        self._nodes: list[Node] = []
+        self._events: list[Event] = []
+        self._vectors: dict[tuple[NodeId, str], Embedding] = {}
+        self._edges: list[_Numbered] = []
+        self._number = 0
+
+    def activate(self) -> None:
+        """Give a store without vectors the export's model; leave vectors of another model out."""
+        model, current = self._model, self._store.model()
         if model is not None and current is None:
-            store.activate(model)
-        elif model is not None and current != model:
-            self._notes.append(
-                f"The export's vectors are of {model.id}, the store's of {current.id if current else None}: run clew reembed."
-            )
+            self._store.activate(model)
+        elif model is not None and current is not None and current != model:
+            self._notes.append(f"The export's vectors are of {model.id}, the store's of {current.id}: run clew reembed.")
             self._model = None
 
-    def result(self) -> Loaded:
-        return Loaded(**self._counts, notes=tuple(self._notes))
+    def take(self, number: int, line: str) -> None:
+        """Check one line, and write what has come together before a new node."""
+        self._number = number
+        try:
+            kind, values = _kind(_parsed(line))
+            if kind == "node" and len(self._nodes) >= BATCH:
+                self._write()
+            READERS[kind](self, values)
+        except InputError as error:
+            self._refuse(number, line, f"{error.field}: {error.problem} (got {shown(scrubbed(error.value))})")
+        except (ValueError, RecursionError) as error:
+            self._refuse(number, line, str(error) or "is nested too deeply")
 
-    def write(self, batch: list[tuple[int, dict[str, Any]]]) -> None:
-        read = {kind: [_read(number, record, kind) for number, record in batch if kind in record] for kind in READERS}
-        with _named(batch), self._store.transaction():
-            present = self._store.get([node.id for node in read["node"]])
-            fresh = {node.id: node for node in read["node"] if node.id not in present}
-            self._store.insert(list(fresh.values()))
-            self._store.mention([mention for said in mentions(list(fresh.values()), settings=self._entities) for mention in said])
-            events = [event for event in read["event"] if event.node in fresh]
-            self._store.append(events)
-            vectors = [vector for vector in read["vector"] if vector.node in fresh and self._model]
-            if vectors and self._model:
-                self._store.put(vectors, self._model)
-            edges = self._new_edges(read["edge"])
-            self._store.link(edges)
-        for kind, count in (
-            ("nodes", len(fresh)),
-            ("skipped", len(present)),
-            ("events", len(events)),
-            ("edges", len(edges)),
-            ("vectors", len(vectors)),
-        ):
-            self._counts[kind] += count
+    def _refuse(self, number: int, line: str, problem: str) -> None:
+        if not self._skip_invalid:
+            raise InputError(f"line {number}", scrubbed(line), problem, WAY_OUT)
+        self._invalid.append(Invalid(number, problem))
 
-    def _new_edges(self, edges: list[Edge]) -> list[Edge]:
-        """Return the edges that the store does not have as they are."""
-        there = {*self._store.edges(list(dict.fromkeys(edge.source for edge in edges)))} if edges else set()
-        return [edge for edge in edges if edge not in there]
+    # --- one record ---
+
+    def node(self, values: Any) -> None:
+        """Take a node; one that is in the store already stays as it is there."""
+        node = records.read_node(values, self._settings)
+        if node.id in self._seen:
+            raise ValueError(f"has the id {shown(node.id)} of an earlier line")
+        if self._store.get([node.id]):
+            self._seen[node.id] = None
+            self._counts["skipped"] += 1
+            return
+        key = node.idempotency_key
+        if key is not None and ((node.space, key) in self._keys or self._store.find_key(node.space, key) is not None):
+            raise ValueError(f"has the idempotency key {shown(key)} of another memory")
+        node = self._screened(node)
+        if self._is_forgotten(node):
+            self._left_out.add(node.id)
+            self._seen[node.id] = None
+            self._counts["forgotten"] += 1
+            return
+        self._seen[node.id] = node.space
+        if key is not None:
+            self._keys.add((node.space, key))
+        self._nodes.append(node)
+
+    def _is_forgotten(self, node: Node) -> bool:
+        """Tell whether the text of a node or of its document was forgotten here; an export has a document before its parts."""
+        if node.root in self._left_out:
+            return True
+        whole = node.kind is Kind.MEMORY or node.root is None
+        if not whole or not self._store.find_tombstones(node.space, [node.content_hash]):
+            return False
+        if self._force:
+            self._store.drop_tombstones(node.space, [node.content_hash])
+        return not self._force
+
+    def _screened(self, node: Node) -> Node:
+        """Return a node without secrets, as `remember` would keep it."""
+        given = {"text": node.text, "title": node.title, "context": node.context, "tags": node.tags, "keywords": node.keywords}
+        further = {"metadata": node.metadata, "source": node.source, "space": node.space, "idempotency_key": node.idempotency_key}
+        kept, rules = screened({**given, **further}, self._settings.firewall)
+        if not rules:
+            return node
+        if self._settings.firewall.secrets == REFUSE:
+            raise ValueError(f"holds a secret ({', '.join(rules)})")
+        self._secrets |= dict.fromkeys(rules)
+        if (kept["text"], kept["title"], kept["context"]) != (node.text, node.title, node.context):
+            self._reworded.add(node.id)
+        return replace(node, **kept, content_hash=content_hash(kept["text"]))
+
+    def event(self, values: Any) -> None:
+        """Take an event of a node that stands above it."""
+        event = records.read_event(values)
+        if self._owned(event.node):
+            detail, rules = screened({"detail": dict(event.detail)}, self._settings.firewall)
+            self._secrets |= dict.fromkeys(rules)
+            self._events.append(replace(event, detail=detail["detail"]))
+
+    def vector(self, values: Any) -> None:
+        """Take a vector of a node that stands above it."""
+        dimension = None if self._model is None else self._model.dimension
+        vector = records.read_vector(values, dimension)
+        if (vector.node, str(vector.role)) in self._vectors:
+            raise ValueError("is a second vector of the same memory and role")
+        if self._owned(vector.node) and self._model is not None and vector.node not in self._reworded:
+            self._vectors[vector.node, str(vector.role)] = vector
+
+    def edge(self, values: Any) -> None:
+        """Take an edge; its ends may stand below it."""
+        edge = records.read_edge(values)
+        self._edges.append(_Numbered(self._number, edge))
+
+    def _owned(self, id: NodeId) -> bool:
+        """Tell whether a node was new; raise if no line above has it."""
+        if id not in self._seen:
+            raise ValueError(f"belongs to {shown(id)}, which no valid line above it has")
+        return self._seen[id] is not None
+
+    # --- writing ---
+
+    def _write(self) -> None:
+        self._store.insert(self._nodes)
+        self._store.mention([mention for said in mentions(self._nodes, settings=self._settings.entities) for mention in said])
+        self._store.append(self._events)
+        if self._vectors and self._model is not None:
+            self._store.put(list(self._vectors.values()), self._model)
+        for kind, values in (("nodes", self._nodes), ("events", self._events), ("vectors", self._vectors)):
+            self._counts[kind] += len(values)
+        self._nodes, self._events, self._vectors = [], [], {}
+
+    def finish(self) -> Loaded:
+        """Write the rest, then the edges whose ends are there."""
+        self._write()
+        for at in range(0, len(self._edges), BATCH):
+            self._link(self._edges[at : at + BATCH])
+        if self._secrets:
+            self._notes.append(f"{taken_out(tuple(self._secrets))} What was reworded has no vector yet: run clew reembed.")
+        return Loaded(**self._counts, notes=tuple(self._notes), invalid=tuple(sorted(self._invalid, key=lambda each: each.line)))
+
+    def _link(self, edges: list[_Numbered]) -> None:
+        spaces = {id: node.space for id, node in self._store.get([id for _, edge in edges for id in (edge.source, edge.target)]).items()}
+        fit = []
+        for number, edge in edges:
+            if not self._left_out.isdisjoint((edge.source, edge.target)):
+                continue
+            if lost := next((id for id in (edge.source, edge.target) if id not in spaces), None):
+                self._refuse(number, _line({"edge": [edge.source, edge.target]}), f"ends at {shown(lost)}, which is not there")
+            elif spaces[edge.source] != spaces[edge.target]:
+                self._refuse(number, _line({"edge": [edge.source, edge.target]}), "connects memories of two spaces")
+            else:
+                fit.append(edge)
+        there = {*self._store.edges(list(dict.fromkeys(edge.source for edge in fit)))} if fit else set()
+        fresh = [edge for edge in dict.fromkeys(fit) if edge not in there]
+        self._store.link(fresh)
+        self._counts["edges"] += len(fresh)
 
 
-@contextmanager
-def _named(batch: list[tuple[int, dict[str, Any]]]) -> Iterator[None]:
-    """Say which lines the store refused: a vector of another length, an edge to nowhere."""
-    try:
-        yield
-    except (InputError, NotFoundError) as error:
-        lines = f"lines {batch[0][0]} to {batch[-1][0]}"
-        raise InputError(lines, error.facts, f"cannot be loaded: {error.message}", "What stood before them was loaded.") from error
-
-
-def _read(number: int, record: dict[str, Any], kind: str) -> Any:
-    try:
-        values = dict(record[kind])
-        _checked(values)
-        return READERS[kind](values)
-    except (KeyError, TypeError, ValueError, OverflowError, InputError) as error:  # base64's error is a ValueError
-        raise InputError(f"line {number}", record, f"is not a {kind} ({error})", "Load a file made by clew export.") from error
-
-
-def _checked(values: Mapping[str, Any]) -> None:
-    """Refuse what no store can keep: a value of another type, NaN, half a character."""
-    json.dumps(values, ensure_ascii=False, allow_nan=False).encode()
-    for name, wanted in TYPES.items():
-        if name in values and not isinstance(values[name], wanted):
-            raise TypeError(f"{name} is of another type")
-
-
-def _read_node(values: dict[str, Any]) -> Node:
-    values.update({name: parse_time(values[name], name) for name in TIMES if values.get(name) is not None})
-    values.update(kind=Kind(values["kind"]), stability=Stability(values["stability"]))
-    if values.get("quality") is not None:
-        values["quality"] = Quality(**{**values["quality"], "stub": Stub(values["quality"]["stub"])})
-    return Node(**{**values, "keywords": tuple(values["keywords"]), "tags": tuple(values["tags"])})
-
-
-def _read_event(values: dict[str, Any]) -> Event:
-    return Event(node=values["node"], kind=EventKind(values["kind"]), at=parse_time(values["at"], "at"), detail=values["detail"])
-
-
-def _read_vector(values: dict[str, Any]) -> Embedding:
-    vector = np.frombuffer(base64.b64decode(values["float16"], validate=True), "<f2").astype(np.float32)
-    return Embedding(node=values["node"], role=Role(values["role"]), text_hash=values["text_hash"], vector=vector)
-
-
-def _read_edge(values: dict[str, Any]) -> Edge:
-    return Edge(**{**values, "t_created": parse_time(values["t_created"], "t_created")})
-
-
-READERS = {"node": _read_node, "event": _read_event, "vector": _read_vector, "edge": _read_edge}
+READERS = {"node": _Loader.node, "event": _Loader.event, "vector": _Loader.vector, "edge": _Loader.edge}

@@ -23,7 +23,7 @@ from typing import Any
 from clew.engine.subjects import same_subject
 from clew.engine.versions import carried, head_of, rows_of, successor
 from clew.errors import InputError, NotFoundError
-from clew.ingest.commit import Committer
+from clew.ingest.commit import Committer, without_offer
 from clew.ingest.draft import Draft, OnDuplicate, embedding_text
 from clew.ingest.embedding import Embed
 from clew.ingest.firewall.echo import Returned
@@ -71,6 +71,8 @@ class Truth:
                 return commit([offered])[0]  # a retry: it was done the first time
             old = self._changeable(id, now)
             self._check_new(old, offered, now)
+            if not fields and (same := self._same_text(old, offered)):
+                return self._replaced_by(old, same, now)
             outcome = commit([_placed(offered, old, now)])[0]
             if outcome.outcome is OutcomeKind.INSERTED and outcome.id is not None:
                 return replace(outcome, notes=(*outcome.notes, *self._succeed(old, outcome.id, now)))
@@ -87,7 +89,10 @@ class Truth:
             outcome = self._committer(ahead, now).commit([offered])[0]
             if outcome.outcome is not OutcomeKind.INSERTED or outcome.id is None:
                 return outcome
-            return replace(outcome, notes=(*outcome.notes, *self._take_place(_existing(self.store, outcome.id), now)))
+            placed = self._take_place(_existing(self.store, outcome.id), now)
+            if any(str(outcome.may_supersede) in note for note in placed):
+                outcome = without_offer(outcome)
+            return replace(outcome, notes=(*outcome.notes, *placed))
 
     def invalidate(self, id: NodeId, *, at: Moment | None) -> Node:
         """Say that a fact stopped being true at a time, or at another than was said before.
@@ -152,6 +157,21 @@ class Truth:
         if began != old.t_valid:
             return (f"Since when {old.id} was true was never said: it was until {iso(at)}, and at every time before.",)
         return (f"{old.id} was to begin at {iso(began)}, which is later: as is known now, it never was true.",) if at < began else ()
+
+    def _same_text(self, old: Node, offered: Draft) -> Node | None:
+        """Return the live memory that was told after the old one and says the new text already; it need not be stored twice."""
+        text = cleaned(offered.text, limits=self.settings.memory)
+        ids = self.store.find_hash(old.space, content_hash(text)) if isinstance(text, str) else ()
+        found = self.store.get(ids).values() if ids else ()
+        later = [node for node in found if node.id != old.id and _may_follow(node, old, offered)]
+        return next((node for node in later if not successor(self.store, node)), None)
+
+    def _replaced_by(self, old: Node, new: Node, now: datetime) -> Outcome:
+        """Let a memory that is there already take the place of another."""
+        notes = self._succeed(old, new.id, now)
+        return Outcome(
+            outcome=OutcomeKind.EXACT_DUPLICATE, id=new.id, rule="same_text", value=new.content_hash, canonical_id=new.id, notes=notes
+        )
 
     def _connect(self, new: NodeId, old: NodeId, at: datetime, now: datetime) -> None:
         self.store.append([Event(node=new, kind=EventKind.SUPERSEDE, at=now, detail={"supersedes": old, "at": iso(at)})])
@@ -300,6 +320,12 @@ def _not_before(at: datetime, node: Node, began: datetime, field: str) -> None:
         problem = f"is before {iso(began)}, when {node.id} became true"
         way_out = f"Give a later time. What never was true, or began at another time: clew expire {node.id}, and say it anew."
         raise InputError(field, iso(at), problem, way_out)
+
+
+def _may_follow(node: Node, old: Node, offered: Draft) -> bool:
+    """Tell whether a memory with the new text began after the old one, at the time that the new text is said to begin."""
+    lasts = node.t_invalid is None and node.root is None and offered.valid_to is None
+    return lasts and node.t_valid >= old.t_valid and offered.valid_from in (None, node.t_valid)
 
 
 def _placed(offered: Draft, old: Node, now: datetime) -> Draft:

@@ -11,7 +11,7 @@ from functools import cache
 from clew.errors import DuplicateError
 from clew.ids import new_id as ulid
 from clew.ingest.draft import Draft, OnDuplicate, embedding_text
-from clew.ingest.duplicates import near_threshold
+from clew.ingest.duplicates import extends, near_threshold
 from clew.ingest.embedding import Embed, agree_on_model
 from clew.ingest.firewall.echo import Returned, echoed, heard
 from clew.ingest.firewall.screening import REFUSE, WAY_OUT, taken_out
@@ -24,9 +24,11 @@ from clew.ingest.substance import unsubstantial
 from clew.ports import Clock, ModelInfo, Questioner, Questions, Store
 from clew.settings import Settings
 from clew.times import iso
-from clew.types import Event, EventKind, Node, NodeId, Outcome, OutcomeKind, Quality, Vectors
+from clew.types import Event, EventKind, Node, NodeId, Outcome, OutcomeKind, Quality, Similar, Vectors
 from clew.words import content_hash, keywords, sentence_list
 
+FORGOTTEN = "forgotten"
+KEEP_BY_FORCE = "This text was forgotten in this space and is not kept again. To keep it all the same, use force."
 COMPARED = ("title", "category", "trigger", "importance", "tags", "metadata", "source")
 # What a draft holds where its writer said nothing: no reason for a note.
 USUAL: Mapping[str, object] = {
@@ -95,7 +97,8 @@ class Committer:
             if ready.vectors:
                 agree_on_model(self._store, self._model())
             pending = Pending(self._store, self._settings)
-            outcomes = [_noted(each, self._settled(each, ready, pending)) if isinstance(each, Draft) else each for each in judged]
+            settled = [self._settled(each, ready, pending) if isinstance(each, Draft) else each for each in judged]
+            outcomes = [_noted(draft, each) for draft, each in zip(drafts, settled, strict=True)]
             pending.write()
             if refused := [str(each.rule) for each in outcomes if each.outcome is OutcomeKind.REJECTED]:
                 self._store.reject(Counter(refused))
@@ -149,13 +152,14 @@ class Committer:
         now = self._clock()
         if earlier := pending.by_key(draft):
             return _repeated(draft, earlier)
-        if draft.on_duplicate is OnDuplicate.INSERT:  # whatever is there already
-            return self._inserted(draft, self._renewed(draft, ready), pending, now)
         if same := self._same(draft, pending, now):
             outcome = Outcome(
                 outcome=OutcomeKind.EXACT_DUPLICATE, id=same.id, rule="same_text", value=same.content_hash, canonical_id=same.id
             )
             return _reinforced(draft, outcome, EventKind.REINFORCE_EXACT, pending, now)
+        refused = self._forgotten(draft)
+        if refused or draft.on_duplicate is OnDuplicate.INSERT:  # whatever is there already
+            return refused or self._inserted(draft, self._renewed(draft, ready), pending, now)
         draft, bounded = self._bounded(draft, pending, now)
         if echo := self._echoed(draft, pending, now):
             return echo
@@ -184,7 +188,18 @@ class Committer:
         if near:
             pending.relate(node, near.nearest)
         pending.note(Event(node=node.id, kind=EventKind.ADD, at=now, detail={**_whence(draft), **kept(questions.texts)}))
-        return Outcome(outcome=OutcomeKind.INSERTED, id=node.id, notes=(*ready.notes, *bounded, *filter(None, (questions.note, marked))))
+        notes = (*ready.notes, *bounded, *filter(None, (questions.note, marked)))
+        return _compared(draft, Outcome(outcome=OutcomeKind.INSERTED, id=node.id, notes=notes), near)
+
+    def _forgotten(self, draft: Draft) -> Outcome | None:
+        """Reject a text that was forgotten in this space; by force it is kept, and no longer counts as forgotten."""
+        known = content_hash(draft.text)
+        if not self._store.find_tombstones(draft.space, [known]):
+            return None
+        if draft.force:
+            self._store.drop_tombstones(draft.space, [known])
+            return None
+        return Outcome(outcome=OutcomeKind.REJECTED, rule=FORGOTTEN, notes=(KEEP_BY_FORCE,))
 
     def _bounded(self, draft: Draft, pending: Pending, now: datetime) -> tuple[Draft, tuple[str, ...]]:
         """Let a draft end where a memory with the same text begins, and say so: together they tell what was said, and nothing twice."""
@@ -220,14 +235,40 @@ class Committer:
 
 def _noted(draft: Draft, outcome: Outcome) -> Outcome:
     """Return the outcome with what was taken out of the draft."""
-    return replace(outcome, notes=(*outcome.notes, taken_out(draft.secrets))) if draft.secrets else outcome
+    kept = outcome.outcome is not OutcomeKind.REJECTED
+    notes = (*draft.notes, *((taken_out(draft.secrets),) if draft.secrets and kept else ()))
+    return replace(outcome, notes=(*outcome.notes, *notes)) if notes else outcome
+
+
+def _compared(draft: Draft, outcome: Outcome, near: Near | None) -> Outcome:
+    """Return the outcome of an inserted draft with what lies near it, and which of these it could take the place of."""
+    if near is None or not near.similar:
+        return outcome
+    similar = tuple(Similar(node.id, cosine, None if trust_of(node).flags else node.text) for node, cosine in near.similar)
+    extended = next((node.id for node, _ in near.similar if extends(draft, node)), None)
+    if extended is None:
+        return replace(outcome, similar=similar)
+    return replace(outcome, similar=similar, may_supersede=extended, notes=(*outcome.notes, _offer(extended)))
+
+
+def _offer(id: NodeId) -> str:
+    return (
+        f"It says what {id} says, and more; both are kept. If it replaces that one, supersede {id} with the same text "
+        f"(clew supersede {id} TEXT, in MCP the tool update)."
+    )
+
+
+def without_offer(outcome: Outcome) -> Outcome:
+    """Return an outcome without the offer to supersede a memory: it was done."""
+    notes = tuple(note for note in outcome.notes if note != _offer(str(outcome.may_supersede)))
+    return replace(outcome, may_supersede=None, notes=notes)
 
 
 def _reinforced(draft: Draft, outcome: Outcome, kind: EventKind, pending: Pending, now: datetime) -> Outcome:
     """Note that the canonical memory was told again, or raise when the caller wants no duplicate."""
     if draft.on_duplicate == OnDuplicate.ERROR:
         raise _duplicate(outcome)
-    # The wording of a near duplicate is kept as evidence: what it says beyond the canonical memory is not lost.
+    # The wording of a near duplicate is kept as evidence.
     told = {"cosine": outcome.value, "text": draft.text} if kind == EventKind.REINFORCE_NEAR else {}
     pending.note(Event(node=str(outcome.canonical_id), kind=kind, at=now, detail={**told, **_whence(draft)}))
     pending.claim(draft, str(outcome.canonical_id))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -10,7 +12,18 @@ from typing import Any
 
 from clew.errors import InputError
 from clew.gist import headed
-from clew.ingest.fields import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line, names, one_of, plain_metadata, share
+from clew.ingest.fields import (
+    MAX_NAME_CHARACTERS,
+    MAX_SOURCE_CHARACTERS,
+    SURROGATES,
+    line,
+    names,
+    one_of,
+    plain_metadata,
+    removal_note,
+    share,
+    without_controls,
+)
 from clew.ingest.firewall.screening import screened
 from clew.ingest.hygiene import UNREAD_FACTOR
 from clew.settings import Settings
@@ -50,8 +63,12 @@ class Draft:
     idempotency_key: str | None = None
     on_duplicate: OnDuplicate = OnDuplicate.REINFORCE
     near: bool = True
+    force: bool = False
+    """Keep it although the same text was forgotten."""
     secrets: tuple[str, ...] = ()
     """By which rules secrets were found in what was offered; they are taken out already."""
+    notes: tuple[str, ...] = ()
+    """What else was changed in what was offered, for the outcome."""
 
 
 def draft(
@@ -72,14 +89,22 @@ def draft(
     idempotency_key: str | None = None,
     on_duplicate: str = OnDuplicate.REINFORCE,
     near: bool | None = None,
+    force: bool = False,
     settings: Settings,
     now: datetime,
 ) -> Draft:
     """Return a draft of which every field holds, or raise an InputError that names the first that does not."""
     memory = settings.memory
     unread = isinstance(text, str) and len(text) > UNREAD_FACTOR * memory.max_characters  # and rejected, whatever it holds
+    removed: Counter[str] = Counter()
+    if not unread:
+        text = without_controls(text, removed)  # first of all: a secret with one in it is a secret still
+    title, source = without_controls(title, removed), without_controls(source, removed)
+    tags, keywords = without_controls(_listed(tags), removed), without_controls(_listed(keywords), removed)
+    with suppress(RecursionError):  # the check of metadata says what is wrong with it
+        metadata = without_controls(metadata, removed, SURROGATES)
     named = {"category": category, "trigger": trigger, "title": title, "space": space, "stability": stability, "source": source}
-    lists = {"tags": _listed(tags), "keywords": _listed(keywords), "metadata": metadata, "idempotency_key": idempotency_key}
+    lists = {"tags": tags, "keywords": keywords, "metadata": metadata, "idempotency_key": idempotency_key}
     given, secrets = screened({"text": "" if unread else text, **named, **lists}, settings.firewall)
     begins, ends = _period(valid_from, valid_to, now)
     return Draft(
@@ -99,7 +124,9 @@ def draft(
         idempotency_key=_key(given["idempotency_key"]),
         on_duplicate=_way(on_duplicate),
         near=settings.duplicates.near if near is None else bool(near),
+        force=bool(force),
         secrets=secrets,
+        notes=(removal_note(removed),) if removed else (),
     )
 
 

@@ -1,17 +1,72 @@
-"""When a memory may stand for an offered one: how near it lies, and how long it is true (mission V3, V4); for its words see wordings."""
+"""Decide when a memory may stand for an offered text: by its words, its speaker, its title and its time."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from clew.ingest.draft import Draft
+from clew.ingest.fields import SPEAKERS
+from clew.ingest.paraphrase_guard import contains, says_the_same
 from clew.settings import DuplicateSettings
 from clew.types import Node
 
+CODE = "code"
+
 
 def near_threshold(offered: Draft, settings: DuplicateSettings) -> float:
-    """Return the cosine from which a memory of this category counts as said before."""
+    """Return the cosine from which a memory of this category counts as near."""
     return settings.near_threshold_by_category.get(offered.category, settings.near_threshold)
+
+
+def same_context(node: Node, offered: Draft) -> bool:
+    """Tell whether the same words mean the same in both: they have one speaker, and no two titles."""
+    return same_speaker(node, offered) and (node.title == offered.title or not (node.title and offered.title))
+
+
+def is_near_duplicate(node: Node, offered: Draft, *, at: datetime) -> bool:
+    """Tell whether an offered text adds nothing to a memory: no word, speaker, title or time of its own.
+
+    Chat turns and code are never merged unless they are equal: there every sign counts.
+    """
+    return (
+        offered.title in ("", node.title)
+        and _same_times(node, offered)
+        and holds(node, offered, at=at)
+        and says_the_same(node.text, offered.text)
+        and not (_is_verbatim(node) or _is_verbatim(offered))
+    )
+
+
+def extends(offered: Draft, node: Node) -> bool:
+    """Tell whether an offered text says all that a memory says and more, so that it could take its place."""
+    return node.title == offered.title and contains(offered.text, node.text) and not (_is_verbatim(node) or _is_verbatim(offered))
+
+
+def same_speaker(node: Node, offered: Draft) -> bool:
+    """Tell whether the metadata of both name the same speaker, or none."""
+    return _speaker(node.metadata) == _speaker(offered.metadata)
+
+
+def _speaker(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: metadata[key] for key in SPEAKERS if key in metadata}
+
+
+def _is_verbatim(text: Draft | Node) -> bool:
+    """Tell whether a text is a chat turn or code."""
+    if text.category == CODE or _speaker(text.metadata):
+        return True
+    # Only near duplicates are looked at so closely; a command that stores nothing need not load them.
+    from clew.ingest.chunkers.messages import transcript_blocks  # noqa: PLC0415
+    from clew.ingest.quality.reading import is_code  # noqa: PLC0415
+
+    return bool(transcript_blocks(text.text)) or is_code(tuple(text.text.splitlines()))
+
+
+def _same_times(node: Node, offered: Draft) -> bool:
+    """Tell whether the times that somebody gave with an offered text are those of the memory."""
+    return offered.valid_from in (None, node.t_valid) and offered.valid_to in (None, node.t_invalid)
 
 
 def holds(node: Node, offered: Draft, *, at: datetime) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -13,9 +15,15 @@ from clew.errors import InputError
 
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
+# Keys of a message, and of a memory's metadata, that name who said it.
+SPEAKERS = ("role", "speaker", "author", "sender", "from", "name", "user", "username")
 MAX_NAME_CHARACTERS = 200  # of a space, a tag, a keyword, an idempotency key: names, not texts
 MOST_ESCAPED = 6  # characters of JSON for one of a text: \\u0000
 PUNCTUATION = 4  # quotation marks, and what stands before the next text
+MOST_SHOWN = 5  # kinds of control characters named in a note
+# Control characters that are no white space, and halves of surrogate pairs, which no encoding can write.
+CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]")
+SURROGATES = re.compile("[\ud800-\udfff]")
 MAX_SOURCE_CHARACTERS = 2000  # as long as the longest address browsers and servers agree on
 
 
@@ -58,6 +66,35 @@ def _orderly(field: str, value: str) -> str:
     if bad := next((each for each in tidied if unicodedata.category(each) in {"Cc", "Cs"}), None):
         raise InputError(field, value, f"holds the control character U+{ord(bad):04X}", "Remove it.")
     return tidied
+
+
+def without_controls(value: Any, removed: Counter[str], pattern: re.Pattern[str] = CONTROLS) -> Any:
+    r"""Return a value without control characters in its texts, and count each that was removed; keys stay as they are.
+
+    >>> found = Counter()
+    >>> without_controls(["red \x1b[31m"], found), found
+    (['red [31m'], Counter({'\x1b': 1}))
+    """
+    if isinstance(value, str):
+        if value.isascii() and value.isprintable():  # as most are
+            return value
+        removed.update(pattern.findall(value))
+        return pattern.sub("", value)
+    if isinstance(value, Mapping):
+        return {key: without_controls(each, removed, pattern) for key, each in value.items()}
+    return [without_controls(each, removed, pattern) for each in value] if isinstance(value, list | tuple) else value
+
+
+def removal_note(removed: Mapping[str, int]) -> str:
+    r"""Return how many control characters were removed, and which.
+
+    >>> removal_note({"\x00": 2, "\x1b": 1})
+    'Removed 3 control characters: U+0000 (2), U+001B (1).'
+    """
+    total = sum(removed.values())
+    shown = [f"U+{ord(each):04X} ({count})" for each, count in sorted(removed.items())[:MOST_SHOWN]]
+    more = "" if len(removed) <= MOST_SHOWN else f" and {len(removed) - MOST_SHOWN} others"
+    return f"Removed {total:,} control character{'' if total == 1 else 's'}: {', '.join(shown)}{more}."
 
 
 def names(field: str, values: object, *, limit: int) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from clew.ingest.idle import is_chatter
@@ -14,8 +13,6 @@ from clew.words import apart, tidy
 UNREAD_FACTOR = 4
 LONG_TEXTS = "A longer text is a document: import it (clew import, import_path, import_data), which cuts it into passages."
 UNSPACED_WORTH = 2  # characters of English: Chinese and Japanese need about half as many signs for the same sentence
-# The control characters that are no white space, and halves of surrogate pairs, which no encoding can write.
-_NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
 
 
 def rejected(rule: str, value: float | str, limit: float | str) -> Outcome:
@@ -30,8 +27,6 @@ def cleaned(text: str, *, limits: MemorySettings) -> str | Outcome:
     if text.isascii() and text.isprintable():  # one line without control characters, as most are
         tidied = " ".join(text.split())
         return _objection(tidied, limits) or tidied
-    if found := _NOT_TEXT.search(text):
-        return rejected("not_text", f"U+{ord(found.group()):04X} at {found.start()}", "text without control characters or lone surrogates")
     tidied = tidy(text)
     return _objection(tidied, limits) or tidied
 

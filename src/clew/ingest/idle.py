@@ -102,6 +102,7 @@ def _telling_words(text: str) -> frozenset[str]:
 
 
 _remembered = lru_cache(maxsize=512)(_telling_words)
+forget_texts = _remembered.cache_clear
 
 
 def _holds(said: Sequence[str], phrases: Sequence[str]) -> bool:

@@ -37,6 +37,7 @@ from clew.types import Embedding, Event, EventKind, Filter, Kind, Node, NodeId, 
 FILE, STATE, KEY = RESERVED = "file", "file_state", "document"
 ROOTS = (Kind.DOCUMENT, Kind.CHUNK)
 VERSION = 1  # of reading and planting: raise it when a file that has not changed should be read anew
+FORGOTTEN_FILE = "forgotten: its text was forgotten in this space. To import it all the same, use force"
 MOST_DOCUMENTS = 100_000  # of one file that are looked for: more than any export holds
 
 
@@ -102,6 +103,8 @@ class ImportOptions:
     format: str | None = None
     exclude: tuple[str, ...] = ()
     include_hidden: bool = False
+    force: bool = False
+    """Read files anew that have not changed, and keep documents that were forgotten."""
     max_bytes: int
     batch_size: int = 256
     max_keywords: int = 10
@@ -208,15 +211,27 @@ class Importer:
             documents, kept_out = documents_screened(read(Path(path), format=self._options.format, data=data), path, self._options.firewall)
             trees = [tree for each in documents if (tree := self._planted(_named(each, name), identity, state, time, now)) is not None]
             trees, marked = trees_marked(trees, self._options.firewall)
-        except UnreadableError as error:
-            return FileReport(path=path, status=Status.FAILED, reason=f"{error.reason}. {error.way_out}")
         except Exception as error:  # a file that trips a parser is that file's failure, and it is told
-            said = str(error) if isinstance(error, ClewError) else f"it could not be read ({type(error).__name__}: {error})"
-            return FileReport(path=path, status=Status.FAILED, reason=said)
+            return FileReport(path=path, status=Status.FAILED, reason=_reason(error))
         if not trees:
             return FileReport(path=path, status=Status.SKIPPED, reason="holds no text")
+        whole = len(trees)
+        trees = self._without_forgotten(trees)
+        if not trees:
+            return FileReport(path=path, status=Status.SKIPPED, reason=FORGOTTEN_FILE)
+        missing = (f"{whole - len(trees)} of {whole} documents were forgotten and left out; to keep them, use force.",)
+        kept_out = (*kept_out, *(missing if len(trees) < whole else ()))
         notes = tuple(dict.fromkeys((*(note for document in documents for note in document.notes), *kept_out, *marked)))
         return replace(self._commit(path, identity, state, trees, now), notes=notes)
+
+    def _without_forgotten(self, trees: Sequence[Tree]) -> list[Tree]:
+        """Return the documents whose text was not forgotten in the space; by force all, none of which then counts as forgotten."""
+        space, hashes = self._options.space, [tree.root.content_hash for tree in trees]
+        forgotten = self._store.find_tombstones(space, hashes)
+        if forgotten and self._options.force:
+            self._store.drop_tombstones(space, sorted(forgotten))
+            return list(trees)
+        return [tree for tree in trees if tree.root.content_hash not in forgotten]
 
     def _state(self, data: bytes) -> str:
         """Return what tells whether a file must be read anew: its bytes, and how it would be read, cut and labelled."""
@@ -232,7 +247,7 @@ class Importer:
         return self._store.listing(where, sort=Sort.RECENT, limit=MOST_DOCUMENTS)
 
     def _unchanged(self, path: str, state: str, roots: Sequence[Node]) -> FileReport | None:
-        if not roots or any(root.metadata.get(STATE) != state for root in roots):
+        if self._options.force or not roots or any(root.metadata.get(STATE) != state for root in roots):
             return None
         return FileReport(path=path, status=Status.UNCHANGED, nodes=len(self._family(roots)))
 
@@ -323,6 +338,15 @@ class Importer:
         self._vectors += len(batch)
         self._progress("embedding", self._vectors, self._vectors + len(self._waiting))
         return True
+
+
+def _reason(error: Exception) -> str:
+    """Return why a file could not be imported."""
+    if isinstance(error, UnreadableError):
+        return f"{error.reason}. {error.way_out}"
+    if isinstance(error, MemoryError):
+        return "it needs more memory than this process may use. Split it."
+    return str(error) if isinstance(error, ClewError) else f"it could not be read ({type(error).__name__}: {error})"
 
 
 def _made_of(wanted: Wanted) -> tuple[Kind, str, Role, str]:

@@ -14,24 +14,26 @@ from typing import NamedTuple
 import numpy as np
 
 from clew.ingest.draft import Draft
-from clew.ingest.duplicates import holds, lasts, near_threshold
+from clew.ingest.duplicates import holds, is_near_duplicate, lasts, near_threshold, same_context
 from clew.ingest.naming import mentions
-from clew.ingest.wordings import differ
 from clew.ports import Store
 from clew.settings import Settings
 from clew.types import Edge, Embedding, Event, Filter, Kind, Match, Node, NodeId, Ranking, Role, Vectors, ranked
 from clew.words import content_hash
 
 PROBED = 4  # neighbours asked for first: most texts have no near duplicate, and fifty cost several times as much to rescore
+MOST_SIMILAR = 3  # memories listed beside an inserted text: enough to notice what it may replace
 RELATED = "RELATED"
 COSINE = "cosine"  # the evidence of a RELATED edge: what its weight is
 
 
 class Near(NamedTuple):
-    """What lies near a text: the live memory that says nearly the same, and the nearest ones whatever they say."""
+    """What lies near a text: the live memory that says the same, the nearest ones, and those of them above the threshold."""
 
     alike: Match | None
     nearest: Ranking
+    similar: tuple[tuple[Node, float], ...] = ()
+    """The nearest memories above the threshold with their cosines; empty where one of them says the same."""
 
 
 class Pending:
@@ -119,10 +121,10 @@ class Pending:
             ids = self._store.find_hash(*key)
             nodes = self._store.get(ids) if ids else {}
             stored = self._stored_texts[key] = [nodes[id] for id in ids if id in nodes]
-        return [*stored, *self._texts[key]]
+        return [node for node in (*stored, *self._texts[key]) if same_context(node, offered)]
 
     def near(self, offered: Draft, vector: Vectors, *, at: datetime) -> Near:
-        """Return the nearest live memory that says nearly the same, with its cosine, and those that the first look has found."""
+        """Return the nearest live memory that says the same, with its cosine, and those that the first look has found."""
         least = near_threshold(offered, self._settings)
         probed = max(PROBED, self._related.most) if self._related.enabled else PROBED
         first = self._nearest(offered, vector, at, probed)
@@ -132,7 +134,9 @@ class Pending:
                 return Near(found, first)
             if len(nearest) < limit or nearest[-1].score < least:  # no further one can reach the threshold
                 break
-        return Near(None, first)
+        close = [match for match in first if match.score >= least][:MOST_SIMILAR]
+        nodes = self._nodes_of(close)
+        return Near(None, first, tuple((nodes[match.id], match.score) for match in close if match.id in nodes))
 
     def relate(self, node: Node, nearest: Ranking) -> None:
         """Link a new node to the strongest of those that say similar things."""
@@ -158,15 +162,12 @@ class Pending:
         return ranked([*self._store.dense(vector, where, limit=limit), *map(Match, ours, cosines)])[:limit]
 
     def _accepted(self, near: list[Match], offered: Draft, at: datetime) -> Match | None:
-        """Return the nearest that is true all the time and, with the guard on, differs in nothing that vectors hardly see."""
-        nodes = {**self._store.get([match.id for match in near]), **self._nodes} if near else {}
-        for match in near:
-            node = nodes.get(match.id)
-            if node is None or not holds(node, offered, at=at):
-                continue
-            if not (self._settings.near_guard and differ(node.text, offered.text)):
-                return match
-        return None
+        """Return the nearest to which the offered text adds nothing."""
+        nodes = self._nodes_of(near)
+        return next((match for match in near if match.id in nodes and is_near_duplicate(nodes[match.id], offered, at=at)), None)
+
+    def _nodes_of(self, matches: Sequence[Match]) -> dict[NodeId, Node]:
+        return {**self._store.get([match.id for match in matches]), **self._nodes} if matches else {}
 
     def _stored(self, id: NodeId | None) -> Node | None:
         return self._nodes.get(id) or self._store.get([id]).get(id) if id else None

@@ -93,12 +93,11 @@ class DuplicateSettings(Section):
     """When a text counts as one we already have (V3, V4)."""
 
     exact: bool = setting(True, "Reinforce the memory with the same normalised text instead of adding a second.")
-    near: bool = setting(True, "Reinforce a memory that says nearly the same instead of adding a second.")
-    near_threshold: float = setting(0.92, "The cosine from which two memories say nearly the same.", within=UNIT)
-    near_neighbours: int = setting(50, "How many nearest live memories are compared.", within=(1, 1000))
-    near_guard: bool = setting(
-        True, "Keep both when numbers, negations, names, word order or a telling word differ, however alike the texts are."
+    near: bool = setting(
+        True, "Reinforce a near memory instead of adding a second, where the text adds no word, speaker, title or time to it."
     )
+    near_threshold: float = setting(0.92, "The cosine from which two memories are near.", within=UNIT)
+    near_neighbours: int = setting(50, "How many nearest live memories are compared.", within=(1, 1000))
     near_threshold_by_category: Mapping[str, float] = setting({}, "The near_threshold of single categories.", within=UNIT)
 
 
@@ -115,7 +114,7 @@ class FirewallSettings(Section):
     instructions: str = setting(
         "flag",
         "flag: text that gives its reader orders is kept, and served with a flag and low trust; archive: kept and not served until "
-        "restored; refuse: rejected (instruction).",
+        "unarchived; refuse: rejected (instruction).",
         choices=("flag", "archive", "refuse"),
     )
     echo: bool = setting(True, "Do not store again as new what Clew itself returned lately (rule echo); on_duplicate insert overrides it.")
@@ -474,7 +473,7 @@ class ServeSettings(Section):
 
     host: str = setting("127.0.0.1", "The address to listen on; any but this machine's own needs a token in the store.")
     port: int = setting(7411, "The port to listen on; 0 takes a free one.", within=(0, 65535))
-    require_token: bool = setting(False, "Ask for a token also while the store has none; once it has one, it is always asked for.")
+    require_token: bool = setting(False, "Ask for a token also if the store has never had one; a store that has had one always asks.")
     allowed_hosts: tuple[str, ...] = setting(
         ("localhost", "127.0.0.1", "[::1]"), "The names under which it may be called, beside serve.host; * is any."
     )
@@ -493,6 +492,12 @@ class ServeSettings(Section):
     burst: int = setting(200, "How many of them may come at once.", within=POSITIVE)
     waiting_jobs: int = setting(16, "How many imports may wait for their turn.", within=(1, 1000))
     kept_jobs: int = setting(100, "How many finished imports of each space are remembered.", within=(1, 10_000))
+    import_cpu_seconds: float = setting(
+        300.0, "The CPU time that an import may use for one file, or for one batch of vectors.", within=(1, 86_400)
+    )
+    import_memory_mb: float = setting(
+        2000.0, "The memory that the process which imports may use, in millions of bytes.", within=(200, 1_000_000)
+    )
     drain_seconds: float = setting(20.0, "How long a server that is told to stop waits for what it has begun.", within=(0, 3600))
 
 

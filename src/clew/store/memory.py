@@ -7,6 +7,7 @@ Nothing is indexed: every search looks at every node.
 from __future__ import annotations
 
 import json
+import secrets
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,17 +22,20 @@ import numpy as np
 
 from clew.errors import InputError, ModelMismatchError, NotFoundError, StoreError
 from clew.gist import searched_text
-from clew.ports import Coverage, Evidence, ModelInfo, Problem, Sort
+from clew.ports import Coverage, Evidence, ModelInfo, OnDamage, Problem, Repaired, Sort
 from clew.store import bm25
-from clew.store.filters import passes
+from clew.store.filters import passes, same_json
 from clew.store.naming import Spoken, each_once
+from clew.store.tombstones import KEY_BYTES, tombstone
 from clew.store.vectors import Halves, as_unit, exact_cosines
 from clew.types import (
     BEGINNING,
     Edge,
     Embedding,
+    Erasure,
     Event,
     EventKind,
+    FileCheck,
     Filter,
     Kind,
     Match,
@@ -46,6 +50,7 @@ from clew.types import (
     Vectors,
     ranked,
 )
+from clew.words import content_hash
 from clew.words import terms as terms_of
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -107,6 +112,7 @@ class _State:
     names: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     rejections: dict[str, int] = field(default_factory=dict)
     records: dict[tuple[str, str], str] = field(default_factory=dict)
+    tombstones: set[bytes] = field(default_factory=set)
     model: ModelInfo | None = None
 
     def copy(self) -> _State:
@@ -121,6 +127,7 @@ class _State:
             self.names.copy(),
             self.rejections,
             self.records.copy(),
+            self.tombstones.copy(),
             self.model,
         )
 
@@ -132,6 +139,7 @@ class MemoryStore:
         """Open an empty store."""
         self._lock = threading.RLock()
         self._state = _State()
+        self._tombstone_key = secrets.token_bytes(KEY_BYTES)
         self._closed = False
 
     @contextmanager
@@ -174,6 +182,8 @@ class MemoryStore:
         """Set fields of a node by name."""
         if unknown := sorted(changes.keys() - _CHANGEABLE):
             raise InputError("changes", unknown[0], "is not a field that can be set", f"Use one of {', '.join(sorted(_CHANGEABLE))}.")
+        if "text" in changes:
+            changes.setdefault("content_hash", content_hash(changes["text"]))
         with self._writing() as state:
             before = _existing(state, id)
             _keep(state, replace(before, **changes))
@@ -186,7 +196,9 @@ class MemoryStore:
         """Remove nodes with their vectors, edges and earlier events."""
         with self._writing() as state:
             gone = set(ids) & state.rows.keys()
+            named = {(state.rows[id].node.space, each.key) for id in gone for each in state.mentions.get(id, ())}
             _unmention(state, gone)
+            _respell(state, named)
             state.rows = {key: row for key, row in state.rows.items() if key not in gone}
             state.vectors = {key: vector for key, vector in state.vectors.items() if key[2] not in gone}
             state.edges = {key: edge for key, edge in state.edges.items() if not {edge.source, edge.target} & gone}
@@ -255,6 +267,26 @@ class MemoryStore:
             if id in state.rows:
                 state.claims.setdefault((state.rows[id].node.space, key), id)
 
+    def carriers(self, space: str, metadata: Mapping[str, Any]) -> tuple[NodeId, ...]:
+        """Return every node of the space that carries all of the metadata, expired and archived ones too, by id."""
+        with self._reading() as state:
+            return tuple(sorted(node.id for node in _nodes(state, space) if _carries(node, metadata)))
+
+    def add_tombstones(self, space: str, content_hashes: Sequence[str]) -> None:
+        """Remember by keyed hashes alone that texts of the space were forgotten."""
+        with self._writing() as state:
+            state.tombstones |= {tombstone(self._tombstone_key, space, each) for each in content_hashes}
+
+    def find_tombstones(self, space: str, content_hashes: Sequence[str]) -> frozenset[str]:
+        """Return those of the content hashes whose texts were forgotten in the space."""
+        with self._reading() as state:
+            return frozenset(each for each in content_hashes if tombstone(self._tombstone_key, space, each) in state.tombstones)
+
+    def drop_tombstones(self, space: str, content_hashes: Sequence[str]) -> None:
+        """Let texts of the space be kept again."""
+        with self._writing() as state:
+            state.tombstones -= {tombstone(self._tombstone_key, space, each) for each in content_hashes}
+
     def listing(
         self,
         where: Filter,
@@ -304,7 +336,7 @@ class MemoryStore:
         with self._writing() as state:
             state.events += [replace(event, detail=_plain_json("detail", event.detail)) for event in events]
 
-    def events(self, node: NodeId) -> tuple[Event, ...]:
+    def events(self, node: NodeId, *, on_damage: OnDamage | None = None) -> tuple[Event, ...]:  # noqa: ARG002 - nothing here is ever damaged
         """Return what happened to a node, oldest first; also of one that was forgotten."""
         with self._reading() as state:
             return tuple(event for event in state.events if event.node == node)
@@ -354,7 +386,7 @@ class MemoryStore:
                 _existing(state, edge.target)
                 state.edges[edge.source, edge.target, edge.kind] = edge
 
-    def edges(self, ids: Sequence[NodeId]) -> tuple[Edge, ...]:
+    def edges(self, ids: Sequence[NodeId], *, on_damage: OnDamage | None = None) -> tuple[Edge, ...]:  # noqa: ARG002 - nothing here is ever damaged
         """Return every edge that starts or ends at one of the nodes."""
         asked = set(ids)
         with self._reading() as state:
@@ -407,7 +439,7 @@ class MemoryStore:
             _check_same_dimension(state, model)
             _write(state, embeddings, model)
 
-    def embeddings(self, ids: Sequence[NodeId]) -> tuple[Embedding, ...]:
+    def embeddings(self, ids: Sequence[NodeId], *, on_damage: OnDamage | None = None) -> tuple[Embedding, ...]:  # noqa: ARG002 - nothing here is ever damaged
         """Return the vectors of the active model that the nodes have, by node and role."""
         with self._reading() as state:
             return tuple(
@@ -435,7 +467,7 @@ class MemoryStore:
         with self._reading() as state:
             return tuple(_own(node) for node in sorted(_unembedded(state, model_id), key=lambda node: node.id)[: max(limit, 0)])
 
-    def nodes(self, space: str | None = None) -> Iterator[Node]:
+    def nodes(self, space: str | None = None, *, on_damage: OnDamage | None = None) -> Iterator[Node]:  # noqa: ARG002 - nothing here is ever damaged
         """Yield every node as of this call, expired ones too, in the order of ids."""
         with self._reading() as state:
             found = sorted(_nodes(state, space), key=lambda node: node.id)
@@ -456,15 +488,25 @@ class MemoryStore:
         with self._reading():
             return ()
 
-    def repair(self) -> None:
+    def repair(self) -> Repaired:
         """Do nothing: nothing here is derived."""
         with self._reading():
-            return
+            return Repaired()
 
     def compact(self) -> None:
         """Do nothing: there is no space to give back."""
         with self._reading():
             return
+
+    def erase(self, texts: Sequence[str], *, check: bool = True) -> Erasure:  # noqa: ARG002 - there is nothing to search
+        """Do nothing: there is no file."""
+        with self._reading():
+            return Erasure()
+
+    def search_files(self, text: str) -> tuple[FileCheck, ...]:  # noqa: ARG002 - there is nothing to search
+        """Return nothing: there is no file."""
+        with self._reading():
+            return ()
 
     def backup(self, path: Path) -> None:
         """Refuse: there is no file to copy."""
@@ -595,6 +637,20 @@ def _unmention(state: _State, nodes: AbstractSet[NodeId]) -> None:
     state.mentions = {id: said for id, said in state.mentions.items() if id not in nodes}
     left = {(state.rows[id].node.space, each.key) for id, said in state.mentions.items() for each in said}
     state.names = {name: known for name, known in state.names.items() if name in left}
+
+
+def _respell(state: _State, names: AbstractSet[tuple[str, str]]) -> None:
+    """Write names as the first node does that still mentions them, where nobody is left who spells them as they are."""
+    for space, key in names & state.names.keys():
+        said = [
+            each.name for id in state.rows for each in state.mentions.get(id, ()) if (state.rows[id].node.space, each.key) == (space, key)
+        ]
+        if state.names[space, key][0] not in said:
+            state.names[space, key] = (said[0], state.names[space, key][1])
+
+
+def _carries(node: Node, metadata: Mapping[str, Any]) -> bool:
+    return all(name in node.metadata and same_json(node.metadata[name], value) for name, value in metadata.items())
 
 
 def _keep(state: _State, node: Node) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # at run time the engine is loaded only by those who use it
     from clew.recall.reasons.whynot import WhyNot
     from clew.recall.state import Hit, Recall
     from clew.settings import Row
-    from clew.types import Event, Node, Outcome
+    from clew.types import Event, FileCheck, Node, Outcome, Receipt, Similar
 
 SHOWN_VALUE_CHARACTERS = 200  # of a refused value: enough to recognise it, too little to send 10 MB back
 RESOLUTIONS: Mapping[str, int] = {"document": 0, "section": 1, "chunk": 2}
@@ -35,10 +35,21 @@ _UNPRINTED = re.compile("[\x7f-\x9f]")  # JSON may hold these bare; a terminal w
 
 def outcome(result: Outcome) -> dict[str, Any]:
     """Return what became of one offered text; what does not apply is left out."""
-    optional = {"rule": result.rule, "value": result.value, "limit": result.limit}
+    optional: dict[str, Any] = {"rule": result.rule, "value": result.value, "limit": result.limit}
     optional |= {"canonical_id": result.canonical_id, "canonical_text": result.canonical_text}
+    optional |= {"similar": [_similar(each) for each in result.similar] or None, "may_supersede": result.may_supersede}
     given = {name: value for name, value in optional.items() if value is not None}
     return {"outcome": str(result.outcome), "id": result.id, **given, **({"notes": list(result.notes)} if result.notes else {})}
+
+
+def _similar(each: Similar) -> dict[str, Any]:
+    return {"id": each.id, "cosine": each.cosine, **({} if each.text is None else {"text": each.text})}
+
+
+def superseded(result: Outcome, id: str) -> dict[str, Any]:
+    """Return what became of a text that was to take a memory's place; `supersedes` is that memory, where it did."""
+    done = result.outcome == "inserted" or result.rule == "same_text"
+    return {**outcome(result), **({"supersedes": id} if done else {})}
 
 
 def outcomes(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -269,6 +280,27 @@ def decayed(report: Decayed) -> dict[str, Any]:
 def _fading(each: Fading) -> dict[str, Any]:
     forgotten_at = None if each.forgotten_at is None else iso(each.forgotten_at)
     return {"id": each.id, "score": each.score, "forgotten_at": forgotten_at, "text": each.text}
+
+
+def receipt(done: Receipt) -> dict[str, Any]:
+    """Return what was forgotten, and what a search of the store's files found of it afterwards."""
+    return {
+        "forgotten": list(done.ids),
+        "removed": dict(done.removed),
+        "at": iso(done.at),
+        "dry_run": done.dry_run,
+        "kept": list(done.kept),
+        "tombstones": done.tombstones,
+        **searched(done.files),
+        "shared": done.shared,
+        "remains": list(done.remains),
+        "unchecked": list(done.unchecked),
+    }
+
+
+def searched(files: Sequence[FileCheck]) -> dict[str, Any]:
+    """Return how often what was looked for occurs in each file, and in all."""
+    return {"found": sum(each.found for each in files), "files": [each._asdict() for each in files]}
 
 
 def model(listed: Listed) -> dict[str, Any]:

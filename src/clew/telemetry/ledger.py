@@ -55,6 +55,13 @@ class Ledger:
             self._sums["embedding_calls"] += 1
             self._sums["texts_embedded"] += texts
 
+    def add(self, totals: Mapping[str, Any]) -> None:
+        """Add what another process has written and embedded."""
+        self.wrote(totals["writes"])
+        with self._lock:
+            for name in ("errors", "embedding_calls", "texts_embedded"):
+                self._sums[name] += totals[name]
+
     def totals(self) -> dict[str, Any]:
         """Return the sums: what was recalled, what that cost, and what became of what was written."""
         with self._lock:

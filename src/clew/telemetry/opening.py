@@ -59,9 +59,8 @@ def _own(settings: TelemetrySettings) -> Telemetry:
     tracing = TracerProvider(resource=resource)
     tracing.add_span_processor(BatchSpanProcessor(spans, schedule_delay_millis=settings.export_seconds * 1e3))
     metering = MeterProvider([PeriodicExportingMetricReader(metrics, export_interval_millis=settings.export_seconds * 1e3)], resource)
-    return OpenTelemetry(
-        tracing.get_tracer(NAME, __version__), metering.get_meter(NAME, __version__), close=together(tracing.shutdown, metering.shutdown)
-    )
+    close = together(tracing.shutdown, metering.shutdown, seconds=CLOSE_SECONDS)
+    return OpenTelemetry(tracing.get_tracer(NAME, __version__), metering.get_meter(NAME, __version__), close=close)
 
 
 def _console(settings: TelemetrySettings) -> tuple[SpanExporter, MetricExporter]:  # noqa: ARG001 - the same as below
@@ -96,7 +95,7 @@ def endpoint(given: str) -> str:
     return given.rstrip("/")
 
 
-def together(*steps: Callable[[], object], seconds: float = CLOSE_SECONDS) -> Callable[[], None]:
+def together(*steps: Callable[[], object], seconds: float) -> Callable[[], None]:
     """Return a function that takes the steps side by side the first time that it is called, and waits no longer than this for them."""
     left = list(steps)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clew.testing.chapters.filtering import Filtering
+from clew.testing.chapters.forgetting import Forgetting
 from clew.testing.chapters.isolating import Isolating
 from clew.testing.chapters.keeping import Keeping
 from clew.testing.chapters.logging import Logging
@@ -18,6 +19,19 @@ from clew.testing.chapters.witnessing import Witnessing
 
 
 class StoreConformance(
-    Keeping, Logging, Searching, Placing, Naming, Speaking, Filtering, Modelling, Transacting, Sharing, Witnessing, Recording, Isolating
+    Keeping,
+    Logging,
+    Searching,
+    Placing,
+    Naming,
+    Speaking,
+    Filtering,
+    Modelling,
+    Transacting,
+    Forgetting,
+    Sharing,
+    Witnessing,
+    Recording,
+    Isolating,
 ):
     """Every promise of `clew.ports.Store`; a subclass brings a fixture named `store`, see `clew.testing`."""

@@ -5,17 +5,21 @@ from __future__ import annotations
 import time
 
 import pytest
+from benchmarks.firewall import GUIDE, false_alarms, missed, rendered
 
 from clew.ingest.firewall.secrets import masked, redacted, secrets_in
 from clew.ingest.firewall.secrets.services import SERVICES
 from clew.ingest.firewall.secrets.shapes import SHAPES
-from tests.ingest.firewall.planted import Holding, holdings, planted
+from tests.ingest.firewall.planted import Holding, holdings, planted, texts
 
 LENGTH = 200_000
 HOSTILE = (
     *("a", "eyJ", "eyJaaaaaaaaa.", "-----BEGIN RSA PRIVATE KEY-----", "password = ", "password for ", "password is is ", "://a:", "sk-"),
     *("ghp_ ", "bearer ", "N" * 25 + ".", "4111 ", "password=a1b2c3d4e5 ", "token ", "key_", "api_key_", "?key=", 'secret"', "password={"),
-    *("token:\n\n", "token for x ", "AKIA", "\u0130password=", "contraseña es "),
+    *("token:\n\n", "token for x ", "AKIA", "\u0130password=", "contraseña es ", "pass: ", "pin is ", "pin for ", "door code of "),
+    *("backup codes: ab12-cd34 ", "seed phrase: ", "seed words abandon ", "seed phrase: " + "orbit " * 30, "password: 'a b c d "),
+    *("passphrase: orbit cabin ", "curl -u a:", "mysql -u x -p ", "machine a login b password ", "cookie: a=", "$2y$10$", "otpauth://x?"),
+    *("WIFI:;P:", "a:5432:b:c:", "kind: Secret\ndata:\n a: b\n", "://a:b@", "authorization: x ", "2FA key: AB12 ", "password=a;b=c&d="),
 )
 
 
@@ -25,6 +29,17 @@ def test_every_planted_secret_is_found_by_its_rule_and_taken_out(holding: Holdin
     assert holding.rule in {each.rule for each in found}
     for left in (redacted(holding.text, found), masked(holding.text, found)):
         assert not any(secret in left for secret in holding.secrets)
+
+
+@pytest.mark.parametrize("name", ["secrets_dev", "secrets_heldout"])
+def test_labelled_secrets_are_removed_and_their_look_alikes_are_kept(name: str) -> None:
+    assert missed(name) == []
+    assert false_alarms(name) == []
+    assert (len(holdings(name)), len(texts(planted(name)["harmless"]))) == (75, 75)
+
+
+def test_the_guide_publishes_what_is_measured() -> None:
+    assert rendered() == GUIDE.read_text(encoding="utf-8"), "run: python -m benchmarks.firewall"
 
 
 @pytest.mark.parametrize(("name", "most"), [("secrets_tuned", 0), ("secrets_fresh", 2)])

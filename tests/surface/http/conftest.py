@@ -7,8 +7,8 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import clew
 from clew.engine.tokens import Tokens
 from clew.surface.http.app import make_app
 from clew.testing import FixedClock
+from tests.waiting import LONG_SECONDS
 
 TEXTS = (
     "The staging database listens on port 5433",
@@ -75,7 +76,8 @@ def serve(tmp_path: Path, clock: FixedClock, monkeypatch: pytest.MonkeyPatch) ->
     opened: list[tuple[clew.Clew, TestClient]] = []
 
     def serving(*, mounts: Any = (), lifespans: Any = (), path: Path | None = None, others: Any = None, **settings: Any) -> Served:
-        chosen = {"model": {"embedder": "hashing"}, "serve": {"requests_per_second": 0, **settings}, **(others or {})}
+        limits = {"requests_per_second": 0, "receive_seconds": LONG_SECONDS, "answer_seconds": LONG_SECONDS}
+        chosen = {"model": {"embedder": "hashing"}, "serve": {**limits, **settings}, **(others or {})}
         memory = clew.open(path or tmp_path / "memory.clew", clock=clock, **chosen)
         client = TestClient(make_app(memory, mounts=mounts, lifespans=lifespans), base_url=OWN)
         client.__enter__()
@@ -125,7 +127,7 @@ class Process:
         return self
 
     def ask(self, method: str, path: str, **options: Any) -> httpx.Response:
-        return httpx.request(method, f"{self.url}{path}", timeout=60, **options)
+        return httpx.request(method, f"{self.url}{path}", timeout=None, **options)
 
     def end(self, sign: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         if self.child.poll() is None:
@@ -134,14 +136,19 @@ class Process:
 
     def ended(self) -> tuple[int, str]:
         """Wait for a server that has been told to stop; return its exit code and what it wrote to stderr."""
-        _, errors = self.child.communicate(timeout=60)
+        _, errors = self.child.communicate()
         return self.child.returncode, errors
 
-    def until(self, holds: Callable[[], bool], *, seconds: float = 60) -> None:
-        ends = time.monotonic() + seconds
-        while not holds():
-            assert time.monotonic() < ends, "it did not come to pass"
-            time.sleep(0.02)
+
+def children(pid: int, program: str) -> list[int]:
+    """Return the processes that a process has started whose command line holds a text; Linux alone tells them."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            with suppress(OSError):  # it has ended meanwhile
+                if program in Path(f"/proc/{child}/cmdline").read_text():
+                    found.append(int(child))
+    return found
 
 
 @pytest.fixture
@@ -155,6 +162,8 @@ def process(tmp_path: Path) -> Iterator[Callable[..., Process]]:
             "CLEW_MODEL__EMBEDDER": "hashing",
             "CLEW_OFFLINE": "1",
             "CLEW_SERVE__REQUESTS_PER_SECOND": "0",
+            "CLEW_SERVE__RECEIVE_SECONDS": str(LONG_SECONDS),
+            "CLEW_SERVE__ANSWER_SECONDS": str(LONG_SECONDS),
         }
         outside = {name: value for name, value in os.environ.items() if not name.startswith("CLEW_")}
         started.append(Process(arguments, {**outside, **own, **environment}))

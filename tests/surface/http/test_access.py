@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from clew.engine.tokens import Tokens
+from clew.engine.tokens import POLICY_KIND, REQUIRED, Tokens
+from clew.errors import RefusedError
 from clew.testing import FixedClock
 from tests.surface.http.conftest import TEXTS, Serve, Served
 
@@ -29,7 +30,7 @@ def everything(id: str) -> list[tuple[str, str, Any, str]]:
         ("POST", f"{memory}/invalidate", None, "write"),
         ("POST", f"{memory}/reassert", None, "write"),
         ("POST", f"{memory}/protect", {"protected": False}, "write"),
-        ("POST", f"{memory}/restore", None, "write"),
+        ("POST", f"{memory}/unarchive", None, "write"),
         ("POST", "/v1/recall", {**QUESTION, "where": {"space": "work"}}, "read"),
         ("POST", "/v1/search/hybrid", {**QUESTION, "where": {"space": "work"}}, "read"),
         ("POST", "/v1/search/agent", {**QUESTION, "where": {"space": "work"}}, "read"),
@@ -89,6 +90,52 @@ def test_without_a_token_nothing_is_open_as_soon_as_there_is_one(served: Served,
     served.get("/v1/jobs", token=token)
     tokens.revoke(tokens.list()[0].id)
     served.get("/v1/jobs", status=401, token=token)
+
+
+@pytest.mark.parametrize("path", ["/v1/stats", "/mcp"])
+def test_a_server_that_has_required_tokens_does_so_after_the_last_is_revoked(serve: Serve, path: str) -> None:
+    served = serve()
+    assert served.client.post(path, json={}).status_code != 401
+    secret = served.token("admin")
+    tokens = Tokens(served.clew.store, served.clew.now)
+    tokens.revoke(tokens.list()[0].id)
+    for server in (served, serve()):  # a server that starts now, too
+        server.ask("POST", path, status=401, json={})
+        server.ask("POST", path, status=401, json={}, token=secret)
+    tokens.allow_anonymous()
+    assert served.client.post(path, json={}).status_code != 401
+
+
+def test_tokens_made_before_this_was_noted_count_too(served: Served) -> None:
+    served.token("admin")
+    served.clew.store.drop(POLICY_KIND, REQUIRED)
+    served.get("/v1/stats", status=401)
+    tokens = Tokens(served.clew.store, served.clew.now)
+    tokens.revoke(tokens.list()[0].id)
+    served.get("/v1/stats", status=401)
+
+
+def test_callers_without_a_token_are_not_allowed_while_there_is_one(served: Served) -> None:
+    served.token("admin")
+    with pytest.raises(RefusedError, match="Revoke them first"):
+        Tokens(served.clew.store, served.clew.now).allow_anonymous()
+    served.get("/v1/stats", status=401)
+
+
+@pytest.mark.parametrize("space", ["work", "no such space"])
+def test_a_refusal_names_the_missing_right_and_the_command_that_gives_it(served: Served, space: str) -> None:
+    served.add(TEXTS[0], space="work")
+    secret = served.token("read", spaces=("home",), name="bot")
+    problem = served.post("/v1/memories", {"text": TEXTS[1], "space": space}, status=403, token=secret)
+    quoted = f"'{space}'" if " " in space else space
+    assert problem["detail"] == (
+        f"bot lacks the right 'write' for the space '{space}'. Name one for which it has it, or create a token: "
+        f"clew token create NAME --space {quoted} --right write"
+    )
+    assert (problem["right"], problem["space"]) == ("write", space)
+    whole = served.get("/metrics", status=403, token=secret)
+    assert "lacks the right 'admin' for the whole store" in whole["detail"]
+    assert "clew token create NAME --all-spaces --right admin" in whole["detail"]
 
 
 def test_a_token_may_be_asked_for_while_there_is_none(serve: Serve) -> None:

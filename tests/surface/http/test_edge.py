@@ -6,14 +6,23 @@ import asyncio
 import json
 import threading
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
-from clew.surface.http import mounting
+from clew.surface.http import edge, mounting
+from clew.surface.http.buckets import Buckets
 from clew.surface.http.problems import SlowRequestError, TooLargeError
 from clew.surface.http.receiving import received
 from tests.surface.http.conftest import TEXTS, Serve, Served
+from tests.waiting import LONG_SECONDS, wait_until
+
+
+@pytest.fixture(autouse=True)
+def _buckets_fill_up_with_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rates are counted on a timer that stands still, however long a test takes."""
+    monkeypatch.setattr(edge, "Buckets", partial(Buckets, timer=lambda: 0.0))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:7411", "localhost:80", "LOCALHOST", "[::1]:7411"])
@@ -74,7 +83,7 @@ def test_counting_stops_at_the_limit_and_not_at_the_end() -> None:
         return {"type": "http.request", "body": b"x" * 1000, "more_body": True}
 
     with pytest.raises(TooLargeError):
-        asyncio.run(received(endless, declared="12", limit=5000, seconds=10))
+        asyncio.run(received(endless, declared="12", limit=5000, seconds=LONG_SECONDS))
     assert taken == 6
 
 
@@ -87,31 +96,36 @@ def test_a_request_that_never_ends_is_given_up() -> None:
         asyncio.run(received(silent, declared=None, limit=5000, seconds=0.01))
 
 
-def test_an_answer_that_takes_too_long_is_given_up(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def go_on(serve: Serve) -> Iterator[threading.Event]:
+    """What a test holds back goes on at its end, also when the test fails: else the server would never stop."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+def test_an_answer_that_takes_too_long_is_given_up(serve: Serve, go_on: threading.Event, monkeypatch: pytest.MonkeyPatch) -> None:
     served = serve(answer_seconds=0.1)
-    go_on = threading.Event()
-    monkeypatch.setattr(served.clew, "recall", lambda *_, **__: go_on.wait(30))
+    monkeypatch.setattr(served.clew, "recall", lambda *_, **__: go_on.wait())
     problem = served.post("/v1/recall", {"query": "the harbour"}, status=504)
-    go_on.set()
     assert (problem["code"], problem["seconds"]) == ("http.slow_answer", 0.1)
 
 
-def test_behind_a_full_queue_callers_are_told_to_come_again(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_behind_a_full_queue_callers_are_told_to_come_again(serve: Serve, go_on: threading.Event, monkeypatch: pytest.MonkeyPatch) -> None:
     served = serve(threads=1, queue=1)
-    begun, go_on = threading.Event(), threading.Event()
+    begun = threading.Event()
 
     def stuck(*_: Any, **__: Any) -> None:
         begun.set()
-        go_on.wait(30)
+        go_on.wait()
 
     monkeypatch.setattr(served.clew, "recall", stuck)
     waiting = [threading.Thread(target=served.client.post, args=("/v1/recall",), kwargs={"json": {"query": "x"}}) for _ in range(2)]
     waiting[0].start()
-    assert begun.wait(30)
+    begun.wait()
     waiting[1].start()
     pool = served.client.app.state.service.pool  # type: ignore[attr-defined]
-    while pool.taken < 2:
-        pass
+    wait_until(lambda: pool.taken == 2)
     response = served.client.get("/v1/stats")
     assert (response.status_code, response.json()["code"], response.headers["retry-after"]) == (503, "http.crowded", "1")
     assert served.get("/health") == {"status": "ready"}

@@ -22,17 +22,14 @@ from clew.surface.http.worker import gone
 from clew.testing import FixedClock
 from clew.times import iso
 from tests.surface.http.conftest import Serve, Served
+from tests.waiting import LONG_SECONDS, wait_until
 
 PAGE = "# Harbour\n\nThe cranes of the harbour are inspected in March by Anna Keller.\n"
 
 
 def finished(served: Served, id: str, **options: Any) -> Any:
-    for _ in range(2000):
-        job = served.get(f"/v1/jobs/{id}", **options)
-        if job["state"] in ("done", "failed"):
-            return job
-        threading.Event().wait(0.01)
-    raise AssertionError(job)
+    wait_until(lambda: served.get(f"/v1/jobs/{id}", **options)["state"] in ("done", "failed"))
+    return served.get(f"/v1/jobs/{id}", **options)
 
 
 def imported(served: Served, body: Any, **options: Any) -> Any:
@@ -251,18 +248,18 @@ def test_a_server_that_stops_leaves_the_job_for_the_next(serve: Serve, notes: Pa
     def slow(*paths: Any, progress: Callable[..., None], **options: Any) -> Any:
         def told(*what: Any) -> None:
             begun.set()
-            go_on.wait(30)
+            go_on.wait()
             progress(*what)
 
         return real(*paths, progress=told, **options)
 
     monkeypatch.setattr(served.clew, "import_path", slow)
     id = served.post("/v1/import", {"path": str(notes)}, status=202)["id"]
-    assert begun.wait(30)
+    begun.wait()
     assert served.get(f"/v1/jobs/{id}")["state"] == "running"
     served.client.app.state.service.draining.set()  # type: ignore[attr-defined]
     go_on.set()
-    served.client.app.state.worker.stop(30)  # type: ignore[attr-defined]
+    served.client.app.state.worker.stop(LONG_SECONDS)  # type: ignore[attr-defined]
     assert served.get("/health", status=503)["code"] == "http.draining"
     record = served.clew.store.record(KIND, id)
     assert record is not None
@@ -285,7 +282,7 @@ def test_only_so_many_wait_and_only_so_many_are_remembered(serve: Serve, monkeyp
     served = serve(waiting_jobs=2, kept_jobs=2)
     go_on = threading.Event()
     real = served.clew.import_data
-    monkeypatch.setattr(served.clew, "import_data", lambda *data, **options: go_on.wait(30) and real(*data, **options))
+    monkeypatch.setattr(served.clew, "import_data", lambda *data, **options: go_on.wait() and real(*data, **options))
     ids = [served.post("/v1/import", {"data": PAGE, "name": f"{n}.md"}, status=202)["id"] for n in range(2)]
     response = served.client.post("/v1/import", json={"data": PAGE})
     assert (response.status_code, response.json()["code"]) == (503, "http.crowded")

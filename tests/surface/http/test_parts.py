@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import given
@@ -14,6 +16,9 @@ from clew.surface.http.buckets import MOST_CALLERS, Buckets
 from clew.surface.http.pool import Pool
 from clew.surface.http.problems import CrowdedError, DrainingError, SlowAnswerError
 from clew.surface.http.streaming import AHEAD, StalledError, Stream, chunks
+from tests.waiting import LONG_SECONDS
+
+T = TypeVar("T")
 
 
 @given(st.lists(st.floats(0, 3), max_size=60), st.floats(0.1, 20), st.integers(1, 10))
@@ -43,9 +48,9 @@ def test_buckets_are_not_more_than_callers_that_fit() -> None:
 
 
 def test_a_pool_takes_as_many_as_it_has_places_and_frees_them() -> None:
-    pool = Pool(threads=2, queue=1, seconds=30)
+    pool = Pool(threads=2, queue=1, seconds=LONG_SECONDS)
     go_on = threading.Event()
-    futures = [pool.submit(go_on.wait, 30) for _ in range(3)]
+    futures = [pool.submit(go_on.wait) for _ in range(3)]
     with pytest.raises(CrowdedError):
         pool.submit(print)
     go_on.set()
@@ -63,7 +68,7 @@ def test_late_work_keeps_its_place_until_it_is_over() -> None:
     pool = Pool(threads=1, queue=0, seconds=0.01)
     go_on = threading.Event()
     with pytest.raises(SlowAnswerError):
-        asyncio.run(pool.run(go_on.wait, 30))
+        asyncio.run(pool.run(go_on.wait))
     assert pool.taken == 1
     go_on.set()
     pool._executor.shutdown() if pool._executor else None
@@ -71,7 +76,7 @@ def test_late_work_keeps_its_place_until_it_is_over() -> None:
 
 
 def test_an_error_of_the_work_is_its_own_also_a_timeout() -> None:
-    pool = Pool(threads=1, queue=0, seconds=30)
+    pool = Pool(threads=1, queue=0, seconds=LONG_SECONDS)
 
     def failing() -> None:
         raise TimeoutError("its own")
@@ -91,10 +96,57 @@ def streamed(pieces: Iterator[bytes], pool: Pool) -> bytes:
 
 def test_lines_are_gathered_and_none_is_lost() -> None:
     lines = [f"line {number} " * 50 for number in range(3000)]
-    pool = Pool(threads=1, queue=0, seconds=30)
+    pool = Pool(threads=1, queue=0, seconds=LONG_SECONDS)
     assert streamed(chunks(lines), pool) == "".join(f"{line}\n" for line in lines).encode()
     assert streamed(chunks([]), pool) == b""
     pool.close()
+
+
+class GatedPool(Pool):
+    """A pool whose work is held back when it has done everything but return."""
+
+    def __init__(self) -> None:
+        super().__init__(threads=1, queue=0, seconds=LONG_SECONDS)
+        self.reached, self.gate = asyncio.Event(), threading.Event()
+
+    def submit(self, work: Callable[..., T], *arguments: Any) -> Future[T]:
+        loop = asyncio.get_running_loop()
+
+        def gated() -> T:
+            result = work(*arguments)
+            loop.call_soon_threadsafe(self.reached.set)
+            self.gate.wait()
+            return result
+
+        return super().submit(gated)
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_a_stream_ends_only_when_its_place_in_the_pool_is_free(failing: bool) -> None:
+    """Otherwise a client that asks again as soon as it has read the end is refused."""
+
+    def pieces() -> Iterator[bytes]:
+        yield b"only"
+        if failing:
+            raise KeyError("second")
+
+    async def read(stream: Stream) -> list[bytes]:
+        return [piece async for piece in stream.rest(await stream.first())]
+
+    async def run() -> None:
+        pool = GatedPool()
+        reading = asyncio.ensure_future(read(Stream(pool, pieces())))
+        await pool.reached.wait()
+        for _ in range(10):
+            await asyncio.sleep(0)  # every turn of the loop that the reader could use
+        early = reading.done()
+        pool.gate.set()
+        (answer,) = await asyncio.gather(reading, return_exceptions=True)
+        assert pool.taken == 0
+        assert (early, repr(answer)) == (False, "KeyError('second')" if failing else "[b'only']")
+        pool.close()
+
+    asyncio.run(run())
 
 
 def test_what_fails_while_it_is_made_fails_where_it_is_read() -> None:
@@ -102,7 +154,7 @@ def test_what_fails_while_it_is_made_fails_where_it_is_read() -> None:
         yield b"first"
         raise KeyError("second")
 
-    pool = Pool(threads=1, queue=0, seconds=30)
+    pool = Pool(threads=1, queue=0, seconds=LONG_SECONDS)
     with pytest.raises(KeyError):
         streamed(failing(), pool)
     pool.close()
@@ -121,19 +173,19 @@ def test_a_reader_who_leaves_or_falls_asleep_frees_the_thread() -> None:
         reading = stream.rest(await stream.first())
         await anext(reading)
         await reading.aclose()  # type: ignore[attr-defined]  # it is a generator
-        while pool.taken:
-            await asyncio.sleep(0.001)
+        await asyncio.wrap_future(stream._future)
+        assert pool.taken == 0
 
     async def fall_asleep() -> None:
         stream = Stream(pool, endless(), patience=0.01)
-        reading = stream.rest(await stream.first())
-        while pool.taken:
-            await asyncio.sleep(0.001)
-        with pytest.raises(StalledError):
+        with pytest.raises(StalledError):  # from the first piece on, if the loop stands still for so long
+            reading = stream.rest(await stream.first())
+            await asyncio.wrap_future(stream._future)
+            assert pool.taken == 0
             async for _ in reading:
                 pass
 
-    pool = Pool(threads=1, queue=0, seconds=30)
+    pool = Pool(threads=1, queue=0, seconds=LONG_SECONDS)
     asyncio.run(leave())
     assert len(made) < 3 * AHEAD
     asyncio.run(fall_asleep())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -18,13 +19,14 @@ import pytest
 
 import clew
 from tests.surface.http.conftest import TEXTS, Process
+from tests.waiting import LONG_SECONDS, wait_until
 
 Start = Callable[..., Process]
 
 
 def cli(process: Process, *arguments: str, code: int = 0) -> Any:
     command = [sys.executable, "-m", "clew", *arguments, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, env=process.environment, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, env=process.environment, check=False)
     assert done.returncode == code, (done.stdout, done.stderr)
     return json.loads(done.stdout)
 
@@ -40,12 +42,12 @@ def test_it_says_where_it_listens_and_ends_with_0_when_told_to(process: Start) -
 
 
 def test_told_to_stop_it_finishes_what_it_has_begun(process: Start, tmp_path: Path) -> None:
-    server = process()
+    server = process(CLEW_SERVE__DRAIN_SECONDS=str(LONG_SECONDS))
     memories = [{"text": f"Berth {number} of the harbour is dredged in the year {2000 + number}"} for number in range(800)]
     with ThreadPoolExecutor(1) as pool:
         begun = pool.submit(server.ask, "POST", "/v1/memories/batch", json={"memories": memories})
         with clew.open(tmp_path / "memory.clew", model={"embedder": "hashing"}) as store:
-            server.until(lambda: store.stats()["nodes"] > 0)
+            wait_until(lambda: store.stats()["nodes"] > 0)
         server.child.send_signal(signal.SIGTERM)
         answer = begun.result()
     assert answer.status_code == 200
@@ -55,12 +57,49 @@ def test_told_to_stop_it_finishes_what_it_has_begun(process: Start, tmp_path: Pa
         server.ask("GET", "/health")
 
 
+STUCK = """
+import ctypes, sys, time, clew
+from clew.surface.http.serving import serve
+hold = {"sleeping": time.sleep, "holding the lock": ctypes.PyDLL(None).sleep}[sys.argv[2]]
+def recall(*_, **__):
+    print("stuck", flush=True)
+    hold(100_000)
+with clew.open(sys.argv[1], model={"embedder": "hashing"}, serve={"port": 0, "drain_seconds": 1}) as memory:
+    memory.recall = recall
+    serve(memory, memory.settings.serve, announce=lambda url: print(url, flush=True))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize(("how", "code"), [("sleeping", 0), ("holding the lock", -signal.SIGKILL)])
+def test_told_to_stop_it_ends_although_a_recall_is_stuck_in_c_code(tmp_path: Path, how: str, code: int) -> None:
+    command = [sys.executable, "-c", STUCK, str(tmp_path / "memory.clew"), how]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, ThreadPoolExecutor(1) as pool:
+        assert server.stdout is not None
+        url = server.stdout.readline().strip()
+        asked = pool.submit(httpx.post, f"{url}/v1/recall", json={"query": "the harbour"}, timeout=None)
+        assert server.stdout.readline() == "stuck\n"
+        server.terminate()
+        assert server.wait() == code
+        with pytest.raises(httpx.HTTPError):
+            asked.result().raise_for_status()
+
+
+def test_told_to_stop_it_ends_although_a_request_is_still_arriving(process: Start) -> None:
+    server = process(CLEW_SERVE__DRAIN_SECONDS="1", CLEW_SERVE__RECEIVE_SECONDS="3000")
+    host, port = server.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as client:
+        client.sendall(b"POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+        assert server.ask("GET", "/health").status_code == 200
+        assert server.end()[0] == 0
+
+
 def test_what_was_acknowledged_is_there_after_kill_9(process: Start, tmp_path: Path) -> None:
     server = process()
     acknowledged: list[str] = []
 
     def writing() -> None:
-        with httpx.Client(base_url=server.url) as client:
+        with httpx.Client(base_url=server.url, timeout=None) as client:
             for number in range(100_000):
                 try:
                     answer = client.post("/v1/memories", json={"text": f"Crane {number} of the harbour was greased by hand", "near": False})
@@ -70,7 +109,7 @@ def test_what_was_acknowledged_is_there_after_kill_9(process: Start, tmp_path: P
 
     writer = threading.Thread(target=writing)
     writer.start()
-    server.until(lambda: len(acknowledged) >= 30)
+    wait_until(lambda: len(acknowledged) >= 30)
     server.child.kill()
     writer.join()
     with clew.open(tmp_path / "memory.clew", model={"embedder": "hashing"}) as store:
@@ -87,11 +126,11 @@ def test_a_killed_import_goes_on_at_the_next_start(process: Start, tmp_path: Pat
     taken = server.ask("POST", "/v1/import", json={"path": str(notes)})
     assert taken.status_code == 202, (taken.text, server.end())
     id = taken.json()["id"]
-    server.until(lambda: server.ask("GET", f"/v1/jobs/{id}").json()["progress"]["done"] > 5)
+    wait_until(lambda: server.ask("GET", f"/v1/jobs/{id}").json()["progress"]["done"] > 5)
     server.child.kill()
     server.child.wait()
     second = process(CLEW_SERVE__IMPORT_ROOTS=json.dumps([str(notes)]))
-    second.until(lambda: second.ask("GET", f"/v1/jobs/{id}").json()["state"] == "done")
+    wait_until(lambda: second.ask("GET", f"/v1/jobs/{id}").json()["state"] == "done")
     job = second.ask("GET", f"/v1/jobs/{id}").json()
     totals = job["report"]["totals"]
     assert job["attempts"] == 2
@@ -141,7 +180,7 @@ def test_a_port_that_is_taken_is_said(process: Start) -> None:
     server = process()
     port = server.url.rpartition(":")[2]
     command = [sys.executable, "-m", "clew", "serve", "--port", port]
-    done = subprocess.run(command, capture_output=True, text=True, env=server.environment, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, env=server.environment, check=False)
     assert done.returncode == 2
     assert "cannot be listened on" in done.stderr
 
@@ -157,12 +196,12 @@ with clew.open(":memory:") as memory, TestClient(make_app(memory), base_url="htt
 heavy = ("onnxruntime", "mcp", "prometheus_client", "selectolax", "rich", "clew.surface.http.documents")
 print([name for name in heavy if name in sys.modules])
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ}, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ}, check=True)
     assert done.stdout.strip() == "[]"
 
 
 def test_without_its_extra_it_says_what_to_install() -> None:
     program = "import sys; sys.modules['fastapi'] = None; sys.argv = ['clew', 'serve']; from clew.surface.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "pip install 'clew[serve]'" in done.stderr

@@ -31,6 +31,17 @@ def test_a_memory_is_kept_and_the_second_of_the_same_text_is_a_duplicate(served:
     served.post("/v1/memories", {"text": TEXTS[0], "on_duplicate": "error"}, status=409)
 
 
+def test_a_text_that_adds_something_is_kept_and_may_supersede_what_it_contains(serve: Serve) -> None:
+    served = serve(others={"duplicates": {"near_threshold": 0.5}})
+    text = "The patient takes metformin every morning"
+    first = served.add(text)
+    more = served.post("/v1/memories", {"text": f"{text} and omeprazole"}, status=201)
+    assert [(each["id"], each["text"]) for each in more["similar"]] == [(first, text)]
+    assert more["may_supersede"] == first
+    done = served.post(f"/v1/memories/{first}/supersede", {"text": f"{text} and omeprazole"}, status=201)
+    assert (done["id"], done["supersedes"]) == (more["id"], first)
+
+
 def test_the_bytes_of_an_answer_are_those_of_the_payload(filled: Served) -> None:
     id = filled.clew.recent(1)[0].id
     expected = {
@@ -105,7 +116,8 @@ def test_a_memory_is_forgotten_unless_it_is_protected(filled: Served) -> None:
     assert filled.post(f"/v1/memories/{id}/protect") == {"id": id, "protected": True}
     assert filled.ask("DELETE", f"/v1/memories/{id}", status=409)["code"] == "refused.protected"
     assert filled.post(f"/v1/memories/{id}/protect", {"protected": False}) == {"id": id, "protected": False}
-    assert filled.ask("DELETE", f"/v1/memories/{id}", status=200) == {"forgotten": [id]}
+    gone = filled.ask("DELETE", f"/v1/memories/{id}", status=200)
+    assert (gone["forgotten"], gone["removed"], gone["found"]) == ([id], {"memory": 1}, 0)
     assert filled.get(f"/v1/memories/{id}", status=404)["code"] == "refused.not_found"
     assert [event["kind"] for event in filled.get(f"/v1/memories/{id}/history")["events"]] == ["FORGET"]
 
@@ -135,7 +147,7 @@ def test_an_archived_memory_comes_back(served: Served, clock: FixedClock) -> Non
     clock.advance(days=400)
     served.clew.decay(dry_run=False)
     assert served.get("/v1/memories", params={"archived": True})["memories"][0]["id"] == id
-    assert served.post(f"/v1/memories/{id}/restore") == {"id": id, "archived": False}
+    assert served.post(f"/v1/memories/{id}/unarchive") == {"id": id, "archived": False}
 
 
 def test_why_why_not_and_replay_are_those_of_python(filled: Served) -> None:
@@ -203,3 +215,26 @@ def test_metrics_count_requests_and_name_no_space_id_or_text(filled: Served) -> 
     assert 'route="unrouted",status="404"' in text
     assert 'clew_http_request_seconds_bucket{le="+Inf",route="/v1/memories"} 4.0' in text
     assert not any(word in text for word in ("hidden-space", id, "secret", "no-such-thing"))
+
+
+def test_several_are_forgotten_by_a_filter_and_their_number(filled: Served) -> None:
+    ids = [filled.add(f"The crane on pier {number} is inspected in May.", tags=["old"]) for number in (1, 2)]
+    planned = filled.post("/v1/forget", {"where": {"tags": ["old"]}, "dry_run": True})
+    assert (planned["forgotten"], planned["dry_run"]) == (ids, True)
+    refused = filled.post("/v1/forget", {"where": {"tags": ["old"]}, "expect": 1}, status=422)
+    assert "which is 2" in refused["detail"]
+    done = filled.post("/v1/forget", {"query": "crane inspected", "expect": 2})
+    assert (done["forgotten"], done["found"], done["remains"]) == (ids, 0, [])
+    assert filled.post("/v1/memories", {"text": "The crane on pier 1 is inspected in May."})["rule"] == "forgotten"
+    assert (
+        filled.post("/v1/memories", {"text": "The crane on pier 1 is inspected in May.", "force": True}, status=201)["outcome"]
+        == "inserted"
+    )
+    filled.post("/v1/forget", {}, status=422)
+
+
+def test_a_caller_forgets_only_where_it_may_write(filled: Served) -> None:
+    filled.add("The payroll database listens on port 5555.", space="hr")
+    team = filled.token("read", "write", spaces=("team",))
+    filled.post("/v1/forget", {"where": {"space": "hr"}, "dry_run": True}, status=403, token=team)
+    assert filled.post("/v1/forget", {"query": "payroll", "dry_run": True}, token=team)["forgotten"] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,9 +13,10 @@ from hypothesis import strategies as st
 from clew.engine import Clew
 from clew.engine.access import OWNER
 from clew.engine.guarded import Guarded
+from clew.surface.escaping import escape_hidden
 from clew.surface.mcp.answering import Answered, call, read
 from clew.surface.mcp.budget import LEAST_TOKENS, Answer, Told, fitted, tokens
-from clew.surface.mcp.quoting import MARK, NOTICE, quoted, told, visible
+from clew.surface.mcp.quoting import MARK, NOTICE, quoted, told
 from clew.surface.mcp.tools import BY_NAME
 from clew.surface.payload import dumps
 
@@ -43,10 +45,11 @@ def test_nothing_makes_an_answer_cost_more_than_its_budget(facts: dict[str, Any]
     answer = fitted(Answer(facts=facts, name="hits", items=items), limit)
     shown = answer.structured["hits"]
     assert sent_tokens(answer) <= limit
-    assert [each["id"] for each in shown] == [each["id"][: len(each["id"])] for each in items[: len(shown)]]
+    assert [each["id"] for each in shown] == [escape_hidden(each["id"]) for each in items[: len(shown)]]
     assert answer.structured.get("left_out", {}).get("count", 0) == len(items) - len(shown)
     for said, kept in zip(items, shown, strict=False):
-        assert kept["text"] == said["text"] or (said["text"].startswith(kept["text"][:-1]) and kept["cut"]["text"] == len(said["text"]))
+        whole = escape_hidden(said["text"])
+        assert kept["text"] == whole or (whole.startswith(kept["text"][:-1]) and kept["cut"]["text"] == len(said["text"]))
 
 
 @pytest.mark.parametrize(
@@ -75,10 +78,39 @@ def test_no_text_leaves_its_quotation(text: str) -> None:
     assert len(told(text).splitlines()) == 1
 
 
-def test_what_hides_or_turns_words_is_written_out() -> None:
-    hidden = "a\u202eb\u2066c\U000e0069\U000e0067d\x1b[31me\x00 \u200b\u2060\u2062\u061c\xad\U000e0158\U000e0159"
-    assert visible(hidden).isprintable()
-    assert "\\U000e0069" in visible(hidden)
+HIDDEN = "a\u202eb\u2066c\U000e0069\U000e0067d \u200b\u2060\u2062\u061c\xad\U000e0158 in\u200dvoice x\ufe01\ufe02"
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield every text in an answer, keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from (key, *texts_in(each))
+    elif isinstance(value, list):
+        for each in value:
+            yield from texts_in(each)
+
+
+def test_hidden_and_bidirectional_characters_are_escaped_in_structured_content_too(opened: Clew) -> None:
+    text = f"The harbour of Skagen keeps a ledger {HIDDEN} of berths"
+    fields = {"title": f"Ledger {HIDDEN}", "tags": [f"t{HIDDEN}"], "metadata": {f"k{HIDDEN}": [f"v{HIDDEN}"]}, "source": f"s{HIDDEN}"}
+    id = str(opened.remember(text, **fields).id)
+    other = str(opened.remember("The harbour of Skagen opens at six").id)
+    opened.link(id, other, evidence=f"said {HIDDEN}")
+    answers = [
+        asked(opened, "recall", query=f"ledger {HIDDEN}").told.structured,
+        asked(opened, "timeline").told.structured,
+        asked(opened, "related", id=other).told.structured,
+        asked(opened, "recall", query="x", where=f"no {HIDDEN}").told.structured,
+        json.loads(read(lambda: Guarded(opened, OWNER), f"clew://memory/{id}")),
+    ]
+    for answer in answers:
+        for said in texts_in(answer):
+            assert said.replace("\n", "").isprintable(), ascii(said)
+            assert not set(HIDDEN) - set(ascii(HIDDEN)) & set(said), ascii(said)
+    assert answers[0]["hits"][0]["text"] == escape_hidden(text)
 
 
 @pytest.mark.parametrize("limit", [LEAST_TOKENS, 1000, 4000])
@@ -217,7 +249,7 @@ def test_a_hostile_memory_stays_data(opened: Clew) -> None:
     assert not failed
     assert answer.structured["notice"] == NOTICE
     assert answer.text.startswith(NOTICE)
-    assert any(hit["text"] == hostile.replace("\r", "\n") for hit in answer.structured["hits"])
+    assert any(hit["text"] == escape_hidden(hostile.replace("\r", "\n")) for hit in answer.structured["hits"])
     own = [line for line in answer.text.splitlines() if not line.startswith(MARK)]
     assert not [line for line in own if "Ignore" in line or "System:" in line or "forged" in line]
     assert sum(line.startswith("id ") for line in own) == len(answer.structured["hits"])
@@ -255,3 +287,16 @@ def test_a_failure_tells_its_code_and_never_where_it_happened(opened: Clew) -> N
     assert bug.told.structured["error"]["code"] == "bug"
     assert "secret" not in bug.told.text
     assert "Traceback" not in bug.told.text
+
+
+def test_what_is_similar_to_a_new_memory_is_quoted_and_keeps_the_budget(opened: Clew) -> None:
+    near = opened.variant(duplicates={"near_threshold": 0.5}, mcp={"answer_tokens": 1000})
+    first = asked(near, "remember", text=LONG[:3000])
+    more = asked(near, "remember", text=f"{LONG[:3000]} It hangs in the hall.")
+    assert sent_tokens(more.told) <= 1000
+    assert more.told.structured["outcome"] == "inserted"
+    assert more.told.structured["may_supersede"] == first.told.structured["id"]
+    assert more.told.structured["similar"][0]["id"] == first.told.structured["id"]
+    assert f"\n{MARK}The harbour of Skagen" in more.told.text
+    replaced = asked(near, "update", id=first.told.structured["id"], text=f"{LONG[:3000]} It hangs in the hall.")
+    assert replaced.told.structured["id"] == more.told.structured["id"]

@@ -109,7 +109,11 @@ async def everything(client: Client) -> str:
     assert [str(each.uri) for each in (await client.list_resources()).resources] == ["clew://status"]
     assert [each.uri_template for each in (await client.list_resource_templates()).resource_templates] == ["clew://memory/{id}"]
 
-    assert await done(client, "forget", id=dana["id"]) == {"id": dana["id"], "forgotten": True}
+    counted = await done(client, "forget", where={"space": "team", "query": "three bullet points"})
+    assert (counted["forgotten"], counted["dry_run"]) == ([{"id": dana["id"]}], True)
+    assert await refused(client, "forget", where={"space": "team", "query": "three bullet points"}, expect=2) == "input.invalid"
+    gone = await done(client, "forget", where={"space": "team", "query": "three bullet points"}, expect=1)
+    assert (gone["forgotten"], gone["found"], gone["dry_run"]) == ([{"id": dana["id"]}], 0, False)
     assert await refused(client, "forget", id=dana["id"]) == "refused.not_found"
     assert await refused(client, "update", id=moved["id"]) == "input.invalid"
     assert await refused(client, "recall", query="x", where={"categry": "fact"}) == "input.invalid"
@@ -142,7 +146,7 @@ def test_a_client_over_http_can_do_everything(opened: Clew, mode: str) -> None:
 
 
 def test_every_revision_of_the_protocol_is_negotiated_over_http(opened: Clew) -> None:
-    with served(opened) as address, httpx.Client(headers={"accept": "application/json, text/event-stream"}) as client:
+    with served(opened) as address, httpx.Client(headers={"accept": "application/json, text/event-stream"}, timeout=None) as client:
         for version in HANDSHAKE_VERSIONS:
             params = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
             answer = client.post(address, json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
@@ -167,7 +171,7 @@ def spaces(opened: Clew) -> Iterator[dict[str, str]]:
 def asked_with(address: str, secret: str, name: str, **given: Any) -> dict[str, Any]:
     headers = {"authorization": f"Bearer {secret}", "accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": given}}
-    answer = httpx.post(address, json=call, headers=headers)
+    answer = httpx.post(address, json=call, headers=headers, timeout=None)
     assert answer.status_code == 200, answer.text
     result: dict[str, Any] = answer.json()["result"]
     return result
@@ -198,7 +202,7 @@ def test_a_token_reaches_its_own_space_and_no_other(opened: Clew, spaces: dict[s
 def test_nobody_comes_in_without_a_token_once_there_is_one(opened: Clew, spaces: dict[str, str]) -> None:
     with served(opened) as address:
         for headers in ({}, {"authorization": "Bearer clew_wrong"}):
-            answer = httpx.post(address, json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, headers=headers)
+            answer = httpx.post(address, json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, headers=headers, timeout=None)
             assert answer.status_code == 401
             assert answer.headers["www-authenticate"].startswith("Bearer")
             assert answer.json()["error"]["code"] == "refused.unauthorised"

@@ -41,7 +41,7 @@ def test_a_snippet_holds_the_command_and_the_store_of_this_machine(cli: Cli, cli
 def test_the_command_of_a_snippet_runs(cli: Cli) -> None:
     command = command_in("cursor", cli("mcp", "--print-config", "cursor").stdout)
     assert command[-2:] == ["--store", str(cli.store)]
-    done = subprocess.run([*command, "--help"], capture_output=True, check=True, timeout=60)
+    done = subprocess.run([*command, "--help"], capture_output=True, check=True)
     assert b"Serve an agent over MCP" in done.stdout
 
 
@@ -55,6 +55,6 @@ def test_without_the_sdk_it_says_how_to_get_it(cli: Cli) -> None:
         "importlib.util.find_spec = lambda name, *rest: None if name == 'mcp' else find(name, *rest)\n"
         "sys.argv = ['clew', 'mcp']\nfrom clew.surface.cli import main\nmain()"
     )
-    done = subprocess.run([sys.executable, "-c", program], input=b"", capture_output=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], input=b"", capture_output=True, check=False)
     assert done.returncode == 2
     assert b"pip install 'clew[mcp]'" in done.stderr

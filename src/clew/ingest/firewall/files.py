@@ -75,7 +75,7 @@ def trees_marked(trees: Sequence[Tree], settings: FirewallSettings) -> tuple[lis
         raise UnreadableError(f"it gives its reader orders ({kinds})", "To import it all the same, set firewall.instructions to flag.")
     count = f"{len(flagged)} passage{'s read' if len(flagged) > 1 else ' reads'} like an order to the reader ({kinds})"
     if settings.instructions == ARCHIVE:
-        return [_archived(tree, flagged.keys()) for tree in trees], (f"{count}: in the archive until restored.",)
+        return [_archived(tree, flagged.keys()) for tree in trees], (f"{count}: in the archive until unarchived.",)
     return list(trees), (f"{count}: served with low trust.",)
 
 

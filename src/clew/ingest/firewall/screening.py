@@ -8,7 +8,7 @@ from typing import Any
 
 from clew.errors import InputError
 from clew.ingest.fields import MAX_NAME_CHARACTERS
-from clew.ingest.firewall.secrets.assigned import assigned, names_secret
+from clew.ingest.firewall.secrets.assigned import assigned, lowered, names_secret
 from clew.ingest.firewall.secrets.finding import MOST_REPEATED, redacted, rules_of, secrets_in, values
 from clew.ingest.firewall.secrets.rule import Secret
 from clew.settings import FirewallSettings
@@ -118,7 +118,8 @@ def _named_secret(name: str, text: str) -> tuple[Secret, ...]:
     """
     if len(text) > MAX_NAME_CHARACTERS or " " in text or not names_secret(name):
         return ()
-    return tuple(Secret(each.rule, 0, len(text)) for each in assigned(f'{name} = "{text}"') if each.start > len(name))[:1]
+    line = f'{name} = "{text}"'
+    return tuple(Secret(each.rule, 0, len(text)) for each in assigned(line, lowered(line)) if each.start > len(name))[:1]
 
 
 def _check(name: str, given: object, found: Mapping[str, Any]) -> None:

@@ -61,7 +61,7 @@ def warning(flags: tuple[str, ...], settings: FirewallSettings) -> str:
     """
     if not flags:
         return ""
-    fate = "it is in the archive until you restore it" if settings.instructions == ARCHIVE else "it is kept and served with low trust"
+    fate = "it is in the archive until you unarchive it" if settings.instructions == ARCHIVE else "it is kept and served with low trust"
     return f"It reads like an order to its reader ({sentence_list(flags)}): {fate}."
 
 

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from clew.ingest.fields import SPEAKERS
 from clew.ingest.readers.conversation import NOISE, Conversation, Turn
 from clew.ingest.readers.moments import moment
 from clew.ingest.readers.parts import told
 
-SPEAKERS = ("role", "speaker", "author", "sender", "from", "name", "user", "username")
 CONTENTS = ("content", "text", "message", "body", "value")
 TIMES = ("timestamp", "time", "created_at", "create_time", "date", "ts")
 LISTS = ("messages", "conversations", "conversation", "turns", "dialogue")

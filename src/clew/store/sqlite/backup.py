@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from clew.errors import InputError, ReadOnlyError
+from clew.private_files import create_private_file, make_private_folder
 
 ALL_PAGES = -1  # in one step, from one snapshot: in WAL mode others go on writing, and their writes never start the copy anew
 
@@ -18,7 +19,7 @@ def copy_to(connection: sqlite3.Connection, path: Path) -> None:
         raise InputError("path", str(path), "exists already", "Name a file that does not exist; a backup never overwrites.")
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         _copy(connection, partial)
         partial.rename(path)
     except OSError as error:
@@ -28,16 +29,18 @@ def copy_to(connection: sqlite3.Connection, path: Path) -> None:
 def _copy(connection: sqlite3.Connection, partial: Path) -> None:
     try:
         partial.unlink(missing_ok=True)
+        os.close(create_private_file(partial))
         with closing(sqlite3.connect(partial)) as copy:
             copy.execute("PRAGMA journal_mode = OFF").fetchall()  # nothing to go back to, and no second file to leave behind
             connection.backup(copy, pages=ALL_PAGES)
-        _sync(partial)
+        sync(partial)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Flush a file, or what a folder lists, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

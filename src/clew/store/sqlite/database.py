@@ -7,29 +7,48 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from urllib.parse import quote
+from weakref import WeakSet
 
 from clew.errors import ClewError, CorruptStoreError, NotAStoreError, ReadOnlyError, StoreBusyError, StoreError, StoreFullError
 from clew.forking import around_fork
+from clew.private_files import create_private_file, make_private_folder
+from clew.store.sqlite import rawbytes
 from clew.store.sqlite.journal import Journal
-from clew.store.sqlite.schema import MIGRATIONS, check, lend_tables, migrate, refuse_foreign
+from clew.store.sqlite.schema import MIGRATIONS, Migration, check, lend_tables, migrate, refuse_foreign
 
 PAGE_CACHE_KIB = 2 * 1024  # of every connection, and every thread has one: the system caches the file for all of them
 IMPATIENT_MILLISECONDS = 100
 FLUSHING = ("FULL", "EXTRA")  # settings of `synchronous` under which a commit waits for the disk
 CHECKPOINT_PAGES = 4000  # 16 MiB of journal: a single add writes about 10 pages, and a checkpoint costs it 5 ms
 FRAME_BYTES = 4096 + 24  # of a page and its head in the journal
-OPENING_ATTEMPTS = 200  # switching a new file to WAL ignores the busy timeout; processes that open it together retry
-OPENING_PAUSE_SECONDS = 0.02
+OPENING_PAUSE_SECONDS = 0.02  # switching a new file to WAL ignores the busy timeout; processes that open it together retry
 FORKING_PAUSE_SECONDS = 0.001
+CREATING = threading.Lock()
 
+# Python cannot decode SQLite's message either where that repeats a damaged schema.
+SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+UNDECODABLE = "Could not decode to UTF-8"  # how Python's message about a damaged text begins
 CLOSED = "The store is closed. Open it again with clew.open(path)."
 FORKED = "This process was forked while the store was in use, so it must not touch the file. Fork when nothing uses the store, or spawn."
 INHERITED: dict[Path, object] = {}  # connections of the parent, by the file that this process must leave alone; kept from being closed
+
+
+def migrations() -> tuple[Migration, ...]:
+    """Return the steps that make a store as this version of Clew knows it."""
+    return MIGRATIONS
+
+
+OPEN: WeakSet[Database] = WeakSet()
+
+
+def open_here(path: Path) -> bool:
+    """Tell whether this process has a store open at a path."""
+    return any(each.is_open_at(path.resolve()) for each in list(OPEN))
 
 
 def space_code(space: str) -> int:
@@ -53,15 +72,24 @@ class Translating:
         """Return this thread's connection."""
         try:
             lent = self._database.lend()
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             raise self._database.translation(error) from error
         return lent.connection
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Translate what SQLite raised; let everything else pass."""
         self._database.give_back()
-        if isinstance(error, sqlite3.Error):
-            raise self._database.translation(error) from error
+        if error is not None and (found := self._database.explanation(error)):
+            raise found from error
+
+
+def _name(error: Exception) -> str:
+    """Return SQLite's name of an error; nothing for one of Python's own."""
+    return getattr(error, "sqlite_errorname", "") or ""
+
+
+def _undecodable(error: Exception) -> bool:
+    return isinstance(error, UnicodeDecodeError) or str(error).startswith(UNDECODABLE)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -96,6 +124,9 @@ class Database:
         self.read_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
         self._synchronous = synchronous
         self._busy_timeout_seconds = busy_timeout_seconds
+        self._opening_until: float | None = time.monotonic() + busy_timeout_seconds  # all waits of an opening together
+        self.diagnose: Callable[[sqlite3.Connection], ClewError | None] = lambda _: None
+        self._diagnosing = threading.local()
         self._local = threading.local()
         self._connections: dict[threading.Thread, Lent] = {}
         self._lock = threading.Lock()
@@ -114,10 +145,38 @@ class Database:
                 self._prepare()  # not `translated`, which would open the file before it is known to be a store
         except BaseException as error:
             self.close()
-            if isinstance(error, sqlite3.Error):
+            if isinstance(error, SQLITE_ERRORS):
                 raise self.translation(error) from error
             raise
         self._identity = _identity(self._place)
+        OPEN.add(self)
+        if self._identity is not None:
+            rawbytes.main_files.hold(self._identity)
+
+    def is_open_at(self, place: Path) -> bool:
+        """Tell whether this is an open store at a resolved path."""
+        return self._place == place and self._refusal != CLOSED
+
+    def opened(self) -> None:
+        """End the opening: from now on every operation may wait for the whole busy timeout."""
+        self._opening_until = None
+        with self.translated() as connection:
+            self._set_patience(connection, self._busy_timeout_seconds)
+
+    def _patience(self) -> float:
+        """Return how long a lock may still be waited for."""
+        if self._opening_until is None:
+            return self._busy_timeout_seconds
+        return max(0.0, self._opening_until - time.monotonic())
+
+    @staticmethod
+    def _set_patience(connection: sqlite3.Connection, seconds: float) -> None:
+        connection.execute(f"PRAGMA busy_timeout = {round(seconds * 1000)}")
+
+    @property
+    def files(self) -> tuple[Path, rawbytes.Identity | None]:
+        """The resolved path of the store file, and which file it was when it was opened."""
+        return self._place, self._identity
 
     def check_place(self) -> None:
         """Raise if the file is no longer where it was opened: SQLite would go on with one that has no name, and lose what is written."""
@@ -161,10 +220,14 @@ class Database:
     def _prepare(self) -> None:
         refuse_foreign(self.path)
         if self.read_only:
-            check(self.connection, self.path, known=len(MIGRATIONS))
+            check(self.connection, self.path, migrations=MIGRATIONS)
             return
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.path.parent)
+            if not self._place.exists():
+                # One thread at a time: closing a file takes a process the locks that another thread's connection has on it.
+                with CREATING, suppress(FileExistsError):
+                    os.close(create_private_file(self._place))  # SQLite gives the journal the mode of the file
         except OSError as error:
             raise ReadOnlyError(
                 f"{self.path} cannot be made ({error.strerror}). Choose another place with --store.", path=str(self.path)
@@ -220,38 +283,47 @@ class Database:
         return "mode=ro&immutable=1" if frozen else "mode=ro"
 
     def _connect(self) -> sqlite3.Connection:
+        until = time.monotonic() + self._patience()
         connection = sqlite3.connect(
             f"file:{quote(os.fsencode(self._place))}?{self._mode}",
             uri=True,
-            timeout=self._busy_timeout_seconds,
             isolation_level=None,  # transactions are begun by hand, always IMMEDIATE
             check_same_thread=False,  # close() runs in one thread for all
             cached_statements=256,
         )
-        for attempt in range(OPENING_ATTEMPTS):
-            try:
-                self._configure(connection)
-                break
-            except sqlite3.OperationalError as error:
-                if not error.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")) or attempt == OPENING_ATTEMPTS - 1:
-                    connection.close()
-                    raise
+        try:
+            while not self._configured(connection, until):
                 time.sleep(OPENING_PAUSE_SECONDS)
-            except BaseException:
-                connection.close()
-                raise
+            self._set_patience(connection, self._patience())
+        except BaseException:
+            connection.close()
+            raise
         return connection
+
+    def _configured(self, connection: sqlite3.Connection, until: float) -> bool:
+        """Configure a connection; return whether that was done, and raise if the file is still locked at the end of the time."""
+        left = until - time.monotonic()
+        try:
+            self._set_patience(connection, max(0.0, left))
+            self._configure(connection)
+        except sqlite3.OperationalError as error:
+            if left <= 0 or not _name(error).startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+                raise
+            return False
+        return True
 
     def _configure(self, connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")
+        connection.execute("PRAGMA trusted_schema = OFF")  # what a file's own views and triggers may call
+        connection.execute("PRAGMA cell_size_check = ON")  # a damaged page is noticed when it is read
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA temp_store = MEMORY")
         if self.read_only:
-            if check(connection, self.path, known=len(MIGRATIONS)) < len(MIGRATIONS):
+            if check(connection, self.path, migrations=MIGRATIONS) < len(MIGRATIONS):
                 lend_tables(connection)
         else:
             # Checked before the journal mode is touched: a foreign file must stay as it was.
-            check(connection, self.path, known=len(MIGRATIONS))
+            check(connection, self.path, migrations=MIGRATIONS)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {self._synchronous}")
             connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
@@ -272,7 +344,7 @@ class Database:
             yield
         finally:
             with self.translated() as connection:
-                connection.execute(f"PRAGMA busy_timeout = {round(self._busy_timeout_seconds * 1000)}")
+                self._set_patience(connection, self._busy_timeout_seconds)
                 if alone:
                     connection.execute(f"PRAGMA synchronous = {self._synchronous}")
 
@@ -294,9 +366,32 @@ class Database:
         """Lend this thread's connection and turn SQLite's errors into Clew's."""
         return self._translating
 
-    def translation(self, error: sqlite3.Error) -> ClewError:
+    def explanation(self, error: BaseException) -> ClewError | None:
+        """Return the Clew error for what went wrong in the store; None for what is not the file's fault.
+
+        Whatever SQLite cannot name and Python cannot decode is blamed on the file only if looking through it finds damage.
+        """
+        if not isinstance(error, Exception) or isinstance(error, ClewError | OSError):
+            return None
+        known = self.translation(error) if isinstance(error, SQLITE_ERRORS) else None
+        vague = known is None or type(known) is StoreError or _undecodable(error)
+        return (self._damage() or known) if vague else known
+
+    def _damage(self) -> ClewError | None:
+        """Look for the damage that an error may come from; not while looking already."""
+        if getattr(self._diagnosing, "now", False):
+            return None
+        self._diagnosing.now = True
+        try:
+            return self.diagnose(self.connection)
+        except SQLITE_ERRORS as error:
+            return self.translation(error)
+        finally:
+            self._diagnosing.now = False
+
+    def translation(self, error: sqlite3.Error | UnicodeDecodeError) -> ClewError:
         """Return the Clew error that stands for one of SQLite's."""
-        name = getattr(error, "sqlite_errorname", "") or ""
+        name = _name(error)
         path = str(self.path)
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             return StoreBusyError(
@@ -312,8 +407,12 @@ class Database:
             return NotAStoreError(
                 f"{path} is not a Clew store. Name another file with --store or CLEW_STORE; this one was left as it is.", path=path
             )
-        if name.startswith("SQLITE_CORRUPT"):
-            return CorruptStoreError(f"{path} is damaged ({error}). Put your last backup in its place.", path=path)
+        if name.startswith("SQLITE_CORRUPT") or _undecodable(error):
+            return CorruptStoreError(
+                f"{path} is damaged ({error}). Put your last backup in its place: clew restore BACKUP; "
+                "or save what can still be read: clew export FILE",
+                path=path,
+            )
         return StoreError(f"{path}: {error}. Run: clew verify", path=path, sqlite=name)
 
     @contextmanager
@@ -332,3 +431,6 @@ class Database:
             for lent in self._connections.values():
                 lent.close()
             self._connections.clear()
+            held, self._identity = self._identity, None
+        if held is not None:
+            rawbytes.main_files.release(held)

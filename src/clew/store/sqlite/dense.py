@@ -22,6 +22,7 @@ from clew.store.sqlite.columns import SELECTED, Records, fill
 from clew.store.sqlite.database import Database
 from clew.store.sqlite.index import RECORD, ROLES, STANDALONE, Proposed, VectorIndex
 from clew.store.sqlite.mapping import mapped
+from clew.store.sqlite.row_checks import MAX_DIMENSION
 from clew.store.sqlite.scan import Codes, quantise
 from clew.store.sqlite.seen import NOTED, Seen, match
 from clew.store.sqlite.snapshot import snapshot
@@ -65,8 +66,11 @@ def records_of(rows: Sequence[tuple[object, ...]], dimension: int) -> tuple[Reco
         raise CorruptStoreError(
             f"The vectors of {len(damaged)} memories are damaged. Run: clew verify --repair, then: clew reembed", vectors=len(damaged)
         )
+    halves = np.frombuffer(b"".join(vector), "<f2").reshape(len(rows), dimension)
+    if not np.isfinite(halves).all():
+        raise ValueError("a vector holds NaN or infinity")
     records = np.zeros(len(rows), RECORD)
-    codes, records["scale"] = quantise(np.frombuffer(b"".join(vector), "<f2").reshape(len(rows), dimension))
+    codes, records["scale"] = quantise(halves)
     fill(records, columns)
     records["eid"], records["nid"] = eid, nid
     records["role"] = [ROLES.get(name, STANDALONE) for name in role]
@@ -201,7 +205,12 @@ class DenseSearch:
             "SELECT (SELECT coalesce(sum(seq), 0) FROM sqlite_sequence WHERE name IN ('embedding', 'change')), m.mid, m.dimension "
             "FROM meta JOIN model m ON m.mid = meta.value WHERE meta.key = 'model'"
         ).fetchone()
-        return row or (0, 0, 0)
+        if row is None:
+            return 0, 0, 0
+        seq, model, dimension = row
+        if {type(seq), type(model), type(dimension)} != {int} or not 0 < dimension <= MAX_DIMENSION or seq < 0:
+            raise ValueError("the model or the log of changes is damaged")
+        return seq, model, dimension
 
     def _synced(self, connection: sqlite3.Connection, seq: int, model: int) -> VectorIndex:
         with self._lock:
@@ -251,9 +260,9 @@ class DenseSearch:
         """Fill the index from the segments; say False, and leave it empty, when one is missing or not what it should be."""
         if _segment_rows(connection) != saved["segment_rows"]:
             return False
-        index.reserve(saved["segment_rows"] + changes)
+        index.reserve(saved["segment_rows"] + min(max(0, changes), saved["segment_rows"]))
         for codes, columns in connection.execute("SELECT codes, columns FROM segment ORDER BY segment"):
-            if len(columns) % RECORD.itemsize or len(codes) != len(columns) // RECORD.itemsize * index.dimension:
+            if not _fitting(codes, columns, index.dimension):
                 index.__post_init__()
                 index.size = 0
                 return False
@@ -369,6 +378,42 @@ class DenseSearch:
         connection.execute("INSERT OR REPLACE INTO segment VALUES (?, ?, ?)", (segment, codes.tobytes(), records.tobytes()))
 
 
+def strip_segments(connection: sqlite3.Connection, eids: Sequence[int]) -> None:
+    """Take the codes of deleted vectors out of the stored segments; drop all segments if one of these is damaged."""
+    deleted = np.fromiter(eids, np.int64, len(eids))
+    dimension = _segment_dimension(connection)
+    for segment in sorted({eid // SEGMENT_ROWS for eid in eids}):
+        row = connection.execute("SELECT codes, columns FROM segment WHERE segment = ?", (segment,)).fetchone()
+        if row is None:
+            continue
+        codes, columns = row
+        if not _fitting(codes, columns, dimension):
+            _drop_segments(connection)
+            return
+        records = np.frombuffer(columns, RECORD)
+        kept = ~np.isin(records["eid"], deleted)
+        if not kept.any():
+            connection.execute("DELETE FROM segment WHERE segment = ?", (segment,))
+        elif not kept.all():
+            rows = np.frombuffer(codes, np.int8).reshape(len(records), -1)[kept]
+            changes = (rows.tobytes(), records[kept].tobytes(), segment)
+            connection.execute("UPDATE segment SET codes = ?, columns = ? WHERE segment = ?", changes)
+    connection.execute("UPDATE meta SET value = ? WHERE key = 'segment_rows'", (_segment_rows(connection),))
+
+
+def _segment_dimension(connection: sqlite3.Connection) -> int:
+    """Return the dimension of the vectors in the segments; 0 if it is not known."""
+    query = "SELECT dimension FROM model WHERE mid = (SELECT value FROM meta WHERE key = 'segment_model')"
+    row = connection.execute(query).fetchone()
+    return row[0] if row is not None and type(row[0]) is int else 0
+
+
+def _drop_segments(connection: sqlite3.Connection) -> None:
+    """Delete all segments and their place in the log, so that the vectors are read until the next checkpoint."""
+    connection.execute("DELETE FROM segment")
+    connection.execute("DELETE FROM meta WHERE key LIKE 'segment%'")
+
+
 def changed(connection: sqlite3.Connection, seq: int, newest: int) -> list[int]:
     """Return the vectors that changed after a place in the log, in order; `newest` is as of then."""
     query = "SELECT eid FROM change WHERE seq > ? UNION SELECT eid FROM embedding WHERE eid > ? ORDER BY 1"
@@ -377,7 +422,9 @@ def changed(connection: sqlite3.Connection, seq: int, newest: int) -> list[int]:
 
 def _saved(connection: sqlite3.Connection) -> dict[str, int]:
     """Return what is noted about the segments."""
-    return dict(connection.execute("SELECT key, value FROM meta WHERE key LIKE 'segment%'").fetchall())
+    saved = dict(connection.execute("SELECT key, value FROM meta WHERE key LIKE 'segment%'").fetchall())
+    whole = all(type(saved.get(f"segment_{name}")) is int for name in ("model", "seq", "newest", "rows"))
+    return saved if whole else {}  # without their place in the log segments tell nothing: the vectors are read
 
 
 def _stale(connection: sqlite3.Connection, model: int, saved: Mapping[str, int]) -> set[int]:
@@ -386,6 +433,13 @@ def _stale(connection: sqlite3.Connection, model: int, saved: Mapping[str, int])
         return {eid // SEGMENT_ROWS for eid in changed(connection, saved["segment_seq"], saved["segment_newest"])}
     rows = connection.execute("SELECT DISTINCT eid / ? FROM embedding WHERE model = ?", (SEGMENT_ROWS, model))
     return {segment for (segment,) in rows}
+
+
+def _fitting(codes: object, columns: object, dimension: int) -> bool:
+    """Tell whether the two blobs of a segment have as many rows as each other."""
+    if not isinstance(codes, bytes) or not isinstance(columns, bytes) or not dimension or len(columns) % RECORD.itemsize:
+        return False
+    return len(codes) == len(columns) // RECORD.itemsize * dimension
 
 
 def _newest(connection: sqlite3.Connection) -> int:
@@ -404,5 +458,7 @@ def _scored(rows: Sequence[tuple[Any, ...]], query: Vectors) -> list[Match]:
     if not rows:
         return []
     ids, *_, blobs = zip(*rows, strict=True)
-    cosines = exact_cosines(np.frombuffer(b"".join(blobs), "<f2").reshape(len(rows), -1), query)
+    cosines = exact_cosines(np.frombuffer(b"".join(blobs), "<f2").reshape(len(rows), len(query)), query)
+    if not np.isfinite(cosines).all():
+        raise ValueError("a vector holds NaN or infinity")
     return list(map(match, zip(ids, cosines.tolist(), strict=True)))

@@ -124,6 +124,8 @@ def _holding(way: int, clause: str, limit: int) -> str:
 def _joined(rows: Sequence[tuple[Any, ...]], limit: int) -> Named:
     """Return as one what is known of a name and of the parts that stand for it."""
     _, name, type_, *_ = rows[0]
+    if {type(name), type(type_)} != {str}:
+        raise TypeError("a name is damaged")
     subjects, openers = (_latest((row[column] for row in rows), limit) for column in (4, 6))
     holders = _latest((each for row in rows for each in row[5:]), limit)
     # Of a time when more named it than do now, all who are shown count.
@@ -144,11 +146,15 @@ def mentions(connection: sqlite3.Connection, ids: Sequence[NodeId]) -> dict[Node
         "CROSS JOIN name k ON k.id = m.name ORDER BY n.id, m.subject = 1 DESC, m.confidence DESC, k.key",
         (json.dumps(list(ids)),),
     )
-    found = (
-        Mention(id, key, name, type_, sure, way == ABOUT, start, end, way == OPENING)
-        for id, key, name, type_, sure, way, start, end in rows
-    )
+    found = map(_mention, rows)
     return {id: tuple(group) for id, group in groupby(found, key=lambda mention: mention.node)}
+
+
+def _mention(row: tuple[Any, ...]) -> Mention:
+    id, key, name, type_, sure, way, start, end = row
+    if tuple(map(type, row)) != (str, str, str, str, float, int, int, int):
+        raise TypeError("what a memory names is damaged")
+    return Mention(id, key, name, type_, sure, way == ABOUT, start, end, way == OPENING)
 
 
 def mention(connection: sqlite3.Connection, noted: Sequence[Mention]) -> None:
@@ -200,6 +206,22 @@ def _made(connection: sqlite3.Connection, noted: Mention, space: str) -> int:
     number = int(cursor.lastrowid or 0)
     connection.executemany("INSERT OR IGNORE INTO alias VALUES (?, ?, ?)", [(space, part, number) for part in parts_of(noted.key)])
     return number
+
+
+def mentioned(connection: sqlite3.Connection, numbers: Sequence[int]) -> list[int]:
+    """Return the names that nodes mention."""
+    query = "SELECT DISTINCT m.name FROM json_each(?) j CROSS JOIN mention m ON m.nid = j.value"
+    return [name for (name,) in connection.execute(query, (json.dumps(list(numbers)),))]
+
+
+def respell(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
+    """Write names as the first node does that still mentions them, where nobody is left who spells them as they are."""
+    connection.execute(
+        "UPDATE name AS k SET name = (SELECT m.spelled FROM mention m WHERE m.name = k.id ORDER BY m.nid LIMIT 1) "
+        "WHERE k.id IN (SELECT value FROM json_each(?)) "
+        "AND NOT EXISTS (SELECT 1 FROM mention m WHERE m.name = k.id AND coalesce(m.spelled, k.name) = k.name)",
+        (json.dumps(list(numbers)),),
+    )
 
 
 def visible(connection: sqlite3.Connection, ids: Sequence[NodeId], where: Filter) -> frozenset[NodeId]:

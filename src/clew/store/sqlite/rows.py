@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from json.encoder import encode_basestring as quoted
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
-from clew.errors import InputError
+from clew.errors import CorruptStoreError, InputError
 from clew.types import BEGINNING, Event, Kind, Node, Quality, Stability, Stub
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -183,9 +184,16 @@ def _inserting(columns: Sequence[str], further: Sequence[str] = ()) -> Inserting
 
 ADDED = ("added_at", "added")
 """What a node's row says of its ADD event: when, and the detail."""
+CHECKSUM = "checksum"
+SUMMED = ", ".join(QUOTE.format(column) for column in (*COLUMNS, *ADDED))
+"""What a node's checksum is made of, in this order."""
 _FEWER = [column for column in COLUMNS if column not in OPTIONAL]
-_WHOLE, _USUAL = _inserting(COLUMNS), _inserting(_FEWER)
-_ADDED_WHOLE, _ADDED_USUAL = _inserting(COLUMNS, ADDED), _inserting(_FEWER, ADDED)
+_WHOLE, _USUAL = _inserting(COLUMNS, [CHECKSUM]), _inserting(_FEWER, [CHECKSUM])
+_ADDED_WHOLE, _ADDED_USUAL = _inserting(COLUMNS, [*ADDED, CHECKSUM]), _inserting(_FEWER, [*ADDED, CHECKSUM])
+_JOINED = "%s\x1f" * (len(COLUMNS) + len(ADDED))
+_IMPORTANCE = COLUMNS.index("importance")
+# From the fields of a usual row and a None behind them to those of a whole one.
+_WIDENED = itemgetter(*(_FEWER.index(column) if column in _FEWER else len(_FEWER) for column in COLUMNS))
 
 
 def insertion(node: Node, added: Event | None = None) -> tuple[str, Sequence[Any]]:
@@ -201,9 +209,20 @@ def insertion(node: Node, added: Event | None = None) -> tuple[str, Sequence[Any
     row = list(fields(node))
     for place, store in converted:
         row[place] = store(row[place])
-    if added is not None:
-        row += (micros(added.at), detail_of(added))
-    return statement, row
+    told = (None, None) if added is None else (micros(added.at), detail_of(added))
+    sealed = checksum((*(_WIDENED((*row, None)) if usual else row), *told))
+    return statement, (*row, sealed) if added is None else (*row, *told, sealed)
+
+
+def checksum(values: Sequence[Any]) -> int:
+    """Return the checksum of a node's row, from its values as SUMMED selects them."""
+    importance = float(values[_IMPORTANCE])  # as SQLite keeps it, whatever was given
+    return zlib.crc32((_JOINED % (*values[:_IMPORTANCE], importance, *values[_IMPORTANCE + 1 :])).encode())
+
+
+def vector_checksum(text_hash: str, vector: bytes) -> int:
+    """Return the checksum of a stored vector and of the hash of the text it was made from."""
+    return zlib.crc32(vector, zlib.crc32(text_hash.encode()))
 
 
 def detail_of(event: Event) -> str:
@@ -211,31 +230,103 @@ def detail_of(event: Event) -> str:
     return flat_json(event.detail) or compact_json(dict(event.detail))
 
 
+WAY_OUT = "Run: clew verify --repair; or put a backup in its place: clew restore BACKUP"
+UNREADABLE = (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError)
+"""What decoding a damaged value raises."""
+
+
+def damaged(what: str, reason: object, **facts: Any) -> CorruptStoreError:
+    """Return the error for a row that does not hold what Clew wrote."""
+    return CorruptStoreError(f"{what} is damaged ({reason}). {WAY_OUT}", **facts)
+
+
+def damaged_node(id: object, reason: object) -> CorruptStoreError:
+    """Return the error for a node whose row cannot be read."""
+    known = id if isinstance(id, str) else "with an unreadable id"
+    return damaged(f"Memory {known}", reason, id=known)
+
+
 def node_of(row: Sequence[Any]) -> Node:
-    """Return the node of a row selected as SELECTED."""
+    """Return the node of a row selected as SELECTED; raise a CorruptStoreError that names it if the row is damaged."""
+    try:
+        return read_node(row)
+    except UNREADABLE as error:
+        raise damaged_node(row[0], error) from error
+
+
+def read_node(row: Sequence[Any]) -> Node:
+    """Return the node of a row selected as SELECTED; raise one of UNREADABLE if the row is damaged."""
+    shape = tuple(map(type, row))
+    if shape not in _SOUND_SHAPES:
+        _check_shape(shape)
     values = dict(zip(COLUMNS, row, strict=False))
     for column, read in READ.items():
         values[column] = read(values[column])
     return Node(**values, accesses=row[-1])
 
 
+_TYPES: dict[str, type] = {
+    **dict.fromkeys((*TIMES, *FLAGS, "position", "start", "end"), int),
+    "importance": float,
+}
+_NULLABLE = frozenset({*OPTIONAL, "quality"})
+_SOUND_SHAPES: set[tuple[type, ...]] = set()  # the types of rows that were found right; as many as optional fields are combined
+
+
+def _check_shape(shape: tuple[type, ...]) -> None:
+    for column, found in zip((*COLUMNS, "accesses"), shape, strict=True):
+        wanted = int if column == "accesses" else _TYPES.get(column, str)
+        if found is not wanted and not (found is type(None) and column in _NULLABLE):
+            raise TypeError(f"{column} is of the type {found.__name__}")
+    _SOUND_SHAPES.add(shape)
+
+
 def _moment(value: int | None) -> datetime | None:
     return None if value is None else moment(value)
 
 
-def _tuple(text: str) -> tuple[str, ...]:
-    return () if text == "[]" else tuple(_DECODED(text)[0])
+def _share(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise ValueError(f"importance is {value}")
+    return value
 
 
-def _mapping(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = {} if text == "{}" else _DECODED(text)[0]
+def _decoded(text: str) -> Any:
+    """Return what a JSON text holds; a part of a character, which no caller can have given, is refused."""
+    found, end = _DECODED(text)
+    if end != len(text):
+        raise ValueError("more than JSON")
+    if "\\u" in text:  # Clew writes characters as they are, so hardly ever
+        compact_json(found).encode()
+    return found
+
+
+def list_of(text: str) -> tuple[str, ...]:
+    """Return the texts of a JSON list."""
+    if text == "[]":
+        return ()
+    found = _decoded(text)
+    if type(found) is not list or not {*map(type, found)} <= {str}:
+        raise ValueError("not a list of texts")
+    return tuple(found)
+
+
+def mapping_of(text: str) -> dict[str, Any]:
+    """Return the values of a JSON object."""
+    if text == "{}":
+        return {}
+    found = _decoded(text)
+    if type(found) is not dict:
+        raise ValueError("not a JSON object")
     return found
 
 
 def _assessed(text: str | None) -> Quality | None:
     if text is None:
         return None
-    overall, substance, specificity, coherence, clarity, stub, words, version = _DECODED(text)[0]
+    overall, substance, specificity, coherence, clarity, stub, words, version = found = _decoded(text)
+    if not {*map(type, found[:5])} <= {int, float} or {type(words), type(version)} != {int}:
+        raise ValueError("not a quality")
     return Quality(overall, substance, specificity, coherence, clarity, _stub(stub), words, version)
 
 
@@ -245,11 +336,12 @@ _kind, _stability, _stub = cache(Kind), cache(Stability), cache(Stub)
 
 READ: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(TIMES, _moment),
-    **dict.fromkeys(LISTS, _tuple),
+    **dict.fromkeys(LISTS, list_of),
     **dict.fromkeys(FLAGS, bool),
+    "importance": _share,
     "kind": _kind,
     "stability": _stability,
-    "metadata": _mapping,
+    "metadata": mapping_of,
     "quality": _assessed,
 }
 

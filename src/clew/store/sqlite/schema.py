@@ -11,9 +11,11 @@ reason a node's ADD event stands in its own row.
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from functools import cache
 from itertools import count
 from pathlib import Path
 from urllib.parse import quote
@@ -220,6 +222,7 @@ CREATE TRIGGER words_changed AFTER UPDATE OF title, text, context, kind ON node 
 END;
 """
 
+TOMBSTONES = "CREATE TABLE tombstone (digest BLOB PRIMARY KEY) WITHOUT ROWID; -- keyed hashes of forgotten texts"
 RECORDS = "CREATE TABLE record (kind TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID;"
 
 
@@ -277,8 +280,30 @@ def _mark_openings(connection: sqlite3.Connection) -> None:
     connection.execute(MARK_OPENINGS)
 
 
+def _add_checksums(connection: sqlite3.Connection) -> None:
+    """Version 9: nodes and vectors carry a checksum of their row. NULL means unknown; `verify --repair` fills it in."""
+    for table in ("node", "embedding"):
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER")
+
+
+def _add_tombstones(connection: sqlite3.Connection) -> None:
+    """Version 10: remember forgotten texts by keyed hashes."""
+    connection.execute(TOMBSTONES)
+
+
 Migration = Callable[[sqlite3.Connection], None]
-MIGRATIONS: tuple[Migration, ...] = (_create, _name, _keep, _leave_fts5, _note_adding, _count_later, _label_by_value, _mark_openings)
+MIGRATIONS: tuple[Migration, ...] = (
+    _create,
+    _name,
+    _keep,
+    _leave_fts5,
+    _note_adding,
+    _count_later,
+    _label_by_value,
+    _mark_openings,
+    _add_checksums,
+    _add_tombstones,
+)
 """The step at index n brings a file of version n to version n + 1."""
 
 
@@ -310,6 +335,8 @@ def refuse_foreign(path: Path) -> None:
         with closing(sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro&immutable=1", uri=True)) as look:
             (application,) = look.execute("PRAGMA application_id").fetchone()
             (tables,) = look.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except UnicodeDecodeError:
+        return  # a damaged schema: opening it says so
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorname == "SQLITE_NOTADB":
             raise _foreign(path, "is not") from error
@@ -324,34 +351,38 @@ def _foreign(path: Path, what: str) -> NotAStoreError:
     )
 
 
-def check(connection: sqlite3.Connection, path: Path, *, known: int) -> int:
-    """Return the file's version; raise if it is not a store, or one of a later Clew."""
+def check(connection: sqlite3.Connection, path: Path, *, migrations: tuple[Migration, ...]) -> int:
+    """Return the file's version; raise if it is not a store, one of a later Clew, or one with objects that Clew did not make."""
     with snapshot(connection):  # another process may be making the store just now
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if application != APPLICATION_ID and (application or version or tables):
+        found = _objects(connection)
+    if application != APPLICATION_ID and (application or version or found):
         raise _foreign(path, "is a SQLite file but not")
-    if version > known:
+    if version > len(migrations):
         raise NewerSchemaError(
-            f"{path} was written by a newer Clew (schema {version}; this one knows up to {known}). "
+            f"{path} was written by a newer Clew (schema {version}; this one knows up to {len(migrations)}). "
             "Upgrade with: pip install --upgrade clew. The file was left as it is.",
             path=str(path),
             schema=version,
-            known=known,
+            known=len(migrations),
         )
+    if version < 0:
+        raise CorruptStoreError(
+            f"{path} says schema {version}, which never was. Put a backup in its place: clew restore BACKUP", path=str(path)
+        )
+    if found != _expected(migrations[:version]):
+        _refuse_objects(connection, path, migrations[:version])
     return int(version)
 
 
 def migrate(connection: sqlite3.Connection, path: Path, *, migrations: tuple[Migration, ...] = MIGRATIONS) -> Path | None:
     """Bring the file to the newest version in one transaction, after a backup; return the backup's path, if one was made."""
-    if check(connection, path, known=len(migrations)) == len(migrations):
+    if check(connection, path, migrations=migrations) == len(migrations):
         return None
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version = check(connection, path, known=len(migrations))  # another process may have been first
-        if 0 < version < len(migrations):
-            _check_tables(connection, path, migrations[:version])
+        version = check(connection, path, migrations=migrations)  # another process may have been first
         backup = _backup(path, version) if 0 < version < len(migrations) else None
         for step in migrations[version:]:
             step(connection)
@@ -365,34 +396,82 @@ def migrate(connection: sqlite3.Connection, path: Path, *, migrations: tuple[Mig
     return backup
 
 
-def _check_tables(connection: sqlite3.Connection, path: Path, made_by: tuple[Migration, ...]) -> None:
-    """Raise if the file lacks what its version has: steps onto other tables would leave a file that no Clew reads.
+Objects = dict[str, str]
+"""The SQL of every table, index, trigger and view by its kind and name, as in `table node`."""
 
-    Before its first release Clew wrote version 1 in several forms, and a damaged file may lack a table too.
-    """
+# Quoted text is matched first and kept: a comment sign inside it must not hide what follows.
+QUOTED_OR_BLANK = re.compile(r"""('(?:[^']|'')*'|"[^"]*")|(?:--[^\n]*|\s)+""")
+# What SQLite makes itself, and the triggers that a store of version 1 to 3 dropped once it had postings.
+OPTIONAL_OBJECTS = frozenset({"table sqlite_stat1", "table sqlite_stat4"})
+OPTIONAL_TRIGGERS = frozenset({"trigger words_added", "trigger words_removed", "trigger words_changed"})
+
+
+def _objects(connection: sqlite3.Connection) -> Objects:
+    rows = connection.execute("SELECT type || ' ' || name, CAST(sql AS TEXT) FROM sqlite_master").fetchall()
+    return {str(name): _normalised(str(name), sql) for name, sql in rows if name not in OPTIONAL_OBJECTS}
+
+
+@cache
+def _normalised(name: str, sql: str | None) -> str:
+    """Return SQL without comments and line breaks; nothing for the tables inside FTS5, which are the SQLite version's own."""
+    if name.startswith(("table word_index_", "table vocabulary")):
+        return ""
+    return QUOTED_OR_BLANK.sub(lambda found: found[1] or " ", sql or "").strip()
+
+
+@cache
+def _expected(made_by: tuple[Migration, ...]) -> Objects:
+    """Return the objects of a store that these steps make."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
         for step in made_by:
             step(model)
-        lacking = sorted(_columns(model) - _columns(connection))
+        return _objects(model)
+
+
+def unexpected_objects(connection: sqlite3.Connection, made_by: tuple[Migration, ...]) -> tuple[list[str], list[str]]:
+    """Return the objects that Clew did not make in this form, and those that are missing."""
+    found, expected = _objects(connection), _expected(made_by)
+    foreign = sorted(name for name, sql in found.items() if expected.get(name) != sql)
+    return foreign, sorted(expected.keys() - found.keys() - OPTIONAL_TRIGGERS)
+
+
+def _refuse_objects(connection: sqlite3.Connection, path: Path, made_by: tuple[Migration, ...]) -> None:
+    """Raise if the file lacks what its version has, or has what no version has.
+
+    A trigger or a view that somebody added runs with every write, and steps onto other tables would leave a file that no Clew
+    reads. Before its first release Clew wrote version 1 in several forms, and a damaged file may lack a table too.
+    """
+    foreign, missing = unexpected_objects(connection, made_by)
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
+        for step in made_by:
+            step(model)
+        lacking = sorted(_columns(model) - _columns(connection)) or missing
     if lacking:
         raise CorruptStoreError(
             f"{path} says schema {len(made_by)} but lacks {', '.join(lacking[:3])}. It was left as it is. "
-            "Export it with the Clew that wrote it (clew export), then: clew load; or load your last backup.",
+            "Export it with the Clew that wrote it (clew export), then: clew load; or: clew restore BACKUP",
             path=str(path),
             schema=len(made_by),
+        )
+    if foreign:
+        raise CorruptStoreError(
+            f"{path} has a {foreign[0]} that Clew did not make, so it was not opened. "
+            "If you know where it comes from, remove it with the sqlite3 program; otherwise: clew restore BACKUP",
+            path=str(path),
+            object=foreign[0],
         )
 
 
 def _columns(connection: sqlite3.Connection) -> set[str]:
     """Return every column that Clew's statements may name; FTS5's own tables are FTS5's."""
-    query = "SELECT m.name || '.' || c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'"
+    query = "SELECT m.name || '.' || c.name FROM main.sqlite_master m, pragma_table_info(m.name, 'main') c WHERE m.type = 'table'"
     return {column for (column,) in connection.execute(f"{query} AND m.name NOT LIKE 'word!_index%' ESCAPE '!' AND m.name <> 'vocabulary'")}
 
 
 def lend_tables(connection: sqlite3.Connection) -> None:
     """Give a file that cannot be brought to the newest version the tables and columns it has not got, empty, for this connection alone."""
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    for statement in statements(NAMES + RECORDS):
+    for statement in statements(f"{NAMES}{RECORDS}\n{TOMBSTONES}"):
         what, kind, name = statement.split()[:3]
         if kind == "TABLE" and name not in there:
             connection.execute(statement.replace(f"{what} {kind}", f"{what} TEMP {kind}", 1))

@@ -91,7 +91,10 @@ def _whole(connection: sqlite3.Connection, path: Path) -> dict[str, Any]:
 
 
 def _groups(connection: sqlite3.Connection, query: str, *values: Any) -> dict[str, int]:
-    return dict(connection.execute(query, values).fetchall())
+    found = dict(connection.execute(query, values).fetchall())
+    if not {*map(type, found)} <= {str} or not {*map(type, found.values())} <= {int}:
+        raise TypeError("a name or a count is damaged")
+    return found
 
 
 def _one(connection: sqlite3.Connection, query: str, *values: Any) -> int:

@@ -4,35 +4,76 @@ from __future__ import annotations
 
 import json
 import math
+import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from itertools import takewhile
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from clew.errors import InputError, ModelMismatchError, NotFoundError, StoreError
-from clew.ports import Coverage, Evidence, ModelInfo, Problem, Sort
-from clew.store.sqlite import counting, labels, names, segments
+from clew.errors import ClewError, CorruptStoreError, InputError, ModelMismatchError, NotFoundError, StoreBusyError, StoreError
+from clew.ports import Coverage, Evidence, ModelInfo, OnDamage, Problem, Repaired, Sort
+from clew.store.sqlite import counting, erasure, labels, names, rawbytes, segments
 from clew.store.sqlite.backup import copy_to
 from clew.store.sqlite.database import Database, Translating
-from clew.store.sqlite.dense import DenseSearch
+from clew.store.sqlite.dense import DenseSearch, strip_segments
 from clew.store.sqlite.evidence import evidence
 from clew.store.sqlite.lexical import WordSearch
-from clew.store.sqlite.rows import COLUMNS, SELECTED, cell, compact_json, detail_of, insertion, micros, moment, moments, node_of
+from clew.store.sqlite.repair import repair
+from clew.store.sqlite.row_checks import undecodable_text
+from clew.store.sqlite.rows import (
+    COLUMNS,
+    SELECTED,
+    SUMMED,
+    UNREADABLE,
+    cell,
+    checksum,
+    compact_json,
+    damaged,
+    damaged_node,
+    detail_of,
+    insertion,
+    labels_of,
+    mapping_of,
+    micros,
+    moment,
+    moments,
+    node_of,
+    vector_checksum,
+)
 from clew.store.sqlite.seen import Seen
 from clew.store.sqlite.stats import statistics
 from clew.store.sqlite.transaction import Transaction, Writing
 from clew.store.sqlite.upkeep import Upkeep
-from clew.store.sqlite.verify import problems, unsound_vectors
+from clew.store.sqlite.verify import first_damage, problems
 from clew.store.sqlite.where import behind, condition, source
+from clew.store.tombstones import KEY_BYTES, tombstone
 from clew.store.vectors import as_unit
-from clew.types import Edge, Embedding, Event, EventKind, Filter, Mention, Named, Node, NodeId, Ranking, Role, Signals, Spot, Vectors
-from clew.words import ANALYSER_VERSION
+from clew.types import (
+    Edge,
+    Embedding,
+    Erasure,
+    Event,
+    EventKind,
+    FileCheck,
+    Filter,
+    Mention,
+    Named,
+    Node,
+    NodeId,
+    Ranking,
+    Role,
+    Signals,
+    Spot,
+    Vectors,
+)
+from clew.words import ANALYSER_VERSION, content_hash
 
 ORDERS = {
     Sort.RECENT: "n.t_valid DESC, n.id",
@@ -53,9 +94,12 @@ INSERT INTO access SELECT n.nid, 1, ?2 FROM json_each(?1) j CROSS JOIN node n ON
 ON CONFLICT (nid) DO UPDATE SET count = count + 1, last_at = excluded.last_at WHERE abs(excluded.last_at - access.last_at) >= ?3
 """
 
-PUT_FIRST = "INSERT INTO embedding (nid, model, role, text_hash, vector) VALUES (?, ?, ?, ?, ?)"
+PUT_FIRST = "INSERT INTO embedding (nid, model, role, text_hash, vector, checksum) VALUES (?, ?, ?, ?, ?, ?)"
 # What may replace another runs a trigger, and then SQLite keeps every page that it changes as it was before: of no use to a new node.
-PUT = f"{PUT_FIRST} ON CONFLICT (nid, model, role) DO UPDATE SET text_hash = excluded.text_hash, vector = excluded.vector"
+PUT = (
+    f"{PUT_FIRST} ON CONFLICT (nid, model, role) DO UPDATE SET "
+    "(text_hash, vector, checksum) = (excluded.text_hash, excluded.vector, excluded.checksum)"
+)
 
 # The event of a node's own row is the first: there is no number 0 in the log.
 EVENTS = """
@@ -64,6 +108,8 @@ UNION ALL SELECT seq, kind, at, detail FROM event WHERE node = ?1 ORDER BY seq
 """
 
 PAGE = 1000  # nodes read at a time when all are wanted
+ERASE_SECONDS = 2.0  # for which a deletion waits for readers, before it leaves the journal to the next write
+REWRITE_BYTES = 1 << 30  # a larger file is rewritten by `compact` alone: VACUUM takes 2 s of CPU for 250 MB
 
 
 class SqliteStore:
@@ -75,13 +121,17 @@ class SqliteStore:
         self._dense = DenseSearch(database, self._seen)
         self._words = WordSearch(database, self._seen)
         self._upkeep = Upkeep(self._dense, self._words)
+        database.diagnose = first_damage
 
     @classmethod
     def open(cls, path: str | Path, *, synchronous: str = "FULL", busy_timeout_seconds: float = 30.0) -> Self:
         """Open the store at a path, making or upgrading it where needed."""
         store = cls(Database(Path(path).expanduser(), synchronous=synchronous, busy_timeout_seconds=busy_timeout_seconds))
         try:
-            store._follow_analyser()
+            with suppress(CorruptStoreError):  # what is damaged is told when it is read; `verify` needs an open store
+                store._follow_analyser()
+                store._finish_erasure()
+            store._database.opened()
         except BaseException:
             store.close()
             raise
@@ -90,13 +140,20 @@ class SqliteStore:
     def _follow_analyser(self) -> None:
         """Make the words anew when their analysis, or the form of postings, has changed since, or the store has none yet."""
         with self._reading() as connection:
-            (version,) = connection.execute("SELECT value FROM meta WHERE key = 'analyser'").fetchone()
-            current = version == ANALYSER_VERSION and not segments.missing(connection)
+            known = connection.execute("SELECT value FROM meta WHERE key = 'analyser'").fetchone()
+            current = known == (ANALYSER_VERSION,) and not segments.missing(connection)
         if current or self._database.read_only:
             return
         with self._writing() as connection:
             self._rebuild_words(connection)
-            connection.execute("UPDATE meta SET value = ? WHERE key = 'analyser'", (ANALYSER_VERSION,))
+            connection.execute("INSERT OR REPLACE INTO meta VALUES ('analyser', ?)", (ANALYSER_VERSION,))
+
+    def _finish_erasure(self) -> None:
+        """Cut the journal if an earlier process has deleted something and could not; never wait for it."""
+        if self._database.read_only:
+            return
+        with self._reading() as connection:
+            self._upkeep.committed(connection)
 
     def _rebuild_words(self, connection: sqlite3.Connection) -> None:
         """Make the words anew when the transaction ends."""
@@ -150,41 +207,65 @@ class SqliteStore:
                 raise InputError(
                     field, value, "is not a field that can change", f"Fields: {', '.join(c for c in COLUMNS if c not in ('id', 'space'))}."
                 )
+        if "text" in changes:
+            changes.setdefault("content_hash", content_hash(changes["text"]))
         with self._writing() as connection:
             number = self._numbers(connection, [id]).get(id)
             if number is None:
                 raise NotFoundError(f"No memory {id}. List them with: clew list", id=id)
+            self._check_seal(connection, id, number)
             relabelled = bool(changes.keys() & {"tags", "metadata"})
             if relabelled:
                 labels.remove(connection, [number])
             for field, value in changes.items():
                 connection.execute(f'UPDATE node SET "{field}" = ? WHERE nid = ?', (cell(field, value), number))
+            _, *values = self._sealed(connection, number)
+            connection.execute("UPDATE node SET checksum = ? WHERE nid = ?", (checksum(values), number))
             if "context" in changes:
                 connection.execute("DELETE FROM embedding WHERE nid = ? AND role = 'context'", (number,))
             if relabelled:
                 labels.add(connection, [(number, self.get([id])[id])])
 
+    def _check_seal(self, connection: sqlite3.Connection, id: NodeId, number: int) -> None:
+        """Raise if a row is not what was written: a new checksum would make its damage look right."""
+        kept, *values = self._sealed(connection, number)
+        if kept is not None and kept != checksum(values):
+            raise damaged_node(id, "its checksum differs")
+
+    def _sealed(self, connection: sqlite3.Connection, number: int) -> tuple[Any, ...]:
+        row: tuple[Any, ...] = connection.execute(f"SELECT checksum, {SUMMED} FROM node WHERE nid = ?", (number,)).fetchone()
+        return row
+
     def delete(self, ids: Sequence[NodeId]) -> int:
         """Remove nodes with their vectors, edges, words and earlier events; return how many there were."""
         with self._writing() as connection:
-            numbers = [(number,) for number in self._numbers(connection, ids).values()]
-            labels.remove(connection, [number for (number,) in numbers])
+            found = list(self._numbers(connection, ids).values())
+            if not found:
+                return 0
+            numbers = [(number,) for number in found]
+            vectors = "SELECT e.eid FROM json_each(?) j CROSS JOIN embedding e ON e.nid = j.value"
+            eids = [eid for (eid,) in connection.execute(vectors, (json.dumps(found),))]
+            named = names.mentioned(connection, found)
+            labels.remove(connection, found)
             connection.executemany("DELETE FROM event WHERE node = (SELECT id FROM node WHERE nid = ?)", numbers)
             connection.executemany("DELETE FROM embedding WHERE nid = ?", numbers)  # by hand: its trigger tells the indexes
             connection.executemany("DELETE FROM node WHERE nid = ?", numbers)
+            strip_segments(connection, eids)
+            segments.strip(connection, found)
+            names.respell(connection, named)
+            erasure.mark(connection)
             return len(numbers)
 
     def get(self, ids: Sequence[NodeId]) -> dict[NodeId, Node]:
         """Return the nodes that exist, by id."""
         with self._reading() as connection:
             rows = self._seen.rows(connection, SELECTED, ids)
-        return {row[0]: node_of(row) for row in sorted(rows, key=itemgetter(0))}
+            return {row[0]: node_of(row) for row in sorted(rows, key=itemgetter(0))}
 
     def signals(self, ids: Sequence[NodeId]) -> dict[NodeId, Signals]:
         """Return what a score asks of the nodes that exist, by id."""
         with self._reading() as connection:
-            rows = self._seen.signals(connection, ids)
-        return _signals(rows)
+            return _signals(self._seen.signals(connection, ids))
 
     def evidence(self, ids: Sequence[NodeId]) -> dict[NodeId, Evidence]:
         """Return what has happened around the nodes that exist, by id."""
@@ -243,8 +324,47 @@ class SqliteStore:
         with self._writing() as connection:
             connection.execute("INSERT OR IGNORE INTO claim SELECT space, ?, nid FROM node WHERE id = ?", (key, id))
 
-    def nodes(self, space: str | None = None) -> Iterator[Node]:
-        """Yield every node, expired ones too, in the order of ids."""
+    def carriers(self, space: str, metadata: Mapping[str, Any]) -> tuple[NodeId, ...]:
+        """Return every node of the space that carries all of the metadata, expired and archived ones too, by id."""
+        query = (
+            "SELECT n.id FROM json_each(?1) j CROSS JOIN label l "
+            "ON l.key = json_extract(j.value, '$[0]') AND l.value = json_extract(j.value, '$[1]') JOIN node n ON n.nid = l.nid "
+            "WHERE n.space = ?2 GROUP BY n.nid HAVING count(*) = json_array_length(?1) ORDER BY n.id"
+        )
+        wanted = list(dict.fromkeys(labels_of((), metadata)))
+        with self._reading() as connection:
+            return tuple(id for (id,) in connection.execute(query, (json.dumps(wanted), space)))
+
+    def add_tombstones(self, space: str, content_hashes: Sequence[str]) -> None:
+        """Remember by keyed hashes alone that texts of the space were forgotten."""
+        with self._writing() as connection:
+            connection.execute("INSERT OR IGNORE INTO meta VALUES ('tombstone_key', ?)", (secrets.token_bytes(KEY_BYTES),))
+            rows = [(digest,) for digest in self._digests(connection, space, content_hashes)]
+            connection.executemany("INSERT OR IGNORE INTO tombstone VALUES (?)", rows)
+
+    def find_tombstones(self, space: str, content_hashes: Sequence[str]) -> frozenset[str]:
+        """Return those of the content hashes whose texts were forgotten in the space."""
+        with self._reading() as connection:
+            digests = self._digests(connection, space, content_hashes)
+            there = "SELECT 1 FROM tombstone WHERE digest = ?"
+            return frozenset(known for digest, known in digests.items() if connection.execute(there, (digest,)).fetchone())
+
+    def drop_tombstones(self, space: str, content_hashes: Sequence[str]) -> None:
+        """Let texts of the space be kept again."""
+        with self._writing() as connection:
+            rows = [(digest,) for digest in self._digests(connection, space, content_hashes)]
+            connection.executemany("DELETE FROM tombstone WHERE digest = ?", rows)
+
+    def _digests(self, connection: sqlite3.Connection, space: str, content_hashes: Sequence[str]) -> dict[bytes, str]:
+        """Return the content hashes by their digests; none before the store has a key, and so its first tombstone."""
+        row = connection.execute("SELECT value FROM meta WHERE key = 'tombstone_key'").fetchone()
+        return {tombstone(row[0], space, each): each for each in content_hashes} if row else {}
+
+    def nodes(self, space: str | None = None, *, on_damage: OnDamage | None = None) -> Iterator[Node]:
+        """Yield every node, expired ones too, in the order of ids; without the damaged ones where `on_damage` is told of them."""
+        if on_damage is not None:
+            yield from self._readable_nodes(space, on_damage)
+            return
         after = ""
         while page := self._page(space, after):
             yield from page
@@ -254,6 +374,25 @@ class SqliteStore:
         with self._reading() as connection:
             query = f"SELECT {SELECTED} FROM node n WHERE n.id > ? AND (? IS NULL OR n.space = ?) ORDER BY n.id LIMIT {PAGE}"
             return [node_of(row) for row in connection.execute(query, (after, space, space))]
+
+    def _readable_nodes(self, space: str | None, on_damage: OnDamage) -> Iterator[Node]:
+        """Yield the nodes that can be read, one by one: a damaged page or row costs no more than what it holds."""
+        with self._reading() as connection, undecodable_text(connection):
+            numbers = [number for (number,) in connection.execute("SELECT nid FROM node ORDER BY id").fetchall()]
+        for number in numbers:
+            node = self._readable_node(number, space, on_damage)
+            if node is not None:
+                yield node
+
+    def _readable_node(self, number: int, space: str | None, on_damage: OnDamage) -> Node | None:
+        try:
+            with self._reading() as connection, undecodable_text(connection):
+                row = connection.execute(f"SELECT {SELECTED} FROM node n WHERE n.nid = ?", (number,)).fetchone()
+            node = None if row is None else _written(row)
+        except CorruptStoreError as error:
+            on_damage(error if "id" in error.facts else damaged(f"Memory number {number}", error.message, number=number))
+            return None
+        return node if node is not None and space in (None, node.space) else None
 
     def listing(
         self,
@@ -331,14 +470,21 @@ class SqliteStore:
         rows = [(e.node, str(e.kind), micros(e.at), detail_of(e)) for e in events]
         connection.executemany("INSERT INTO event (node, kind, at, detail) VALUES (?, ?, ?, ?)", rows)
 
-    def events(self, node: NodeId) -> tuple[Event, ...]:
-        """Return what happened to a node, oldest first."""
+    def events(self, node: NodeId, *, on_damage: OnDamage | None = None) -> tuple[Event, ...]:
+        """Return what happened to a node, oldest first; without the damaged ones where `on_damage` is told of them."""
         with self._reading() as connection:
-            rows = connection.execute(EVENTS, (node,)).fetchall()
-        told = [Event(node=node, kind=EventKind(kind), at=moment(at), detail=json.loads(detail)) for _, kind, at, detail in rows]
+            rows = self._rows(connection, EVENTS, (node,), on_damage)
+        told = list(_decoded(rows, partial(_event, node), lambda row: (f"Event {row[0]} of {node}", node), on_damage))
         # What was forgotten under this id is told of before what was then added under it.
         forgotten = [*takewhile(lambda event: event.kind is EventKind.FORGET, told[1:])] if rows and not rows[0][0] else []
         return (*forgotten, *told[:1], *told[len(forgotten) + 1 :])
+
+    def _rows(self, connection: sqlite3.Connection, query: str, values: Sequence[Any], on_damage: OnDamage | None) -> list[tuple[Any, ...]]:
+        """Read rows; text that is not UTF-8 is passed on where somebody is told of damage."""
+        if on_damage is None:
+            return connection.execute(query, values).fetchall()
+        with undecodable_text(connection):
+            return connection.execute(query, values).fetchall()
 
     def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
         """Count one access for each node not counted within the interval; return how many were."""
@@ -363,14 +509,14 @@ class SqliteStore:
         """Return the records of a kind by id, in the order of ids."""
         with self._reading() as connection:
             rows = connection.execute("SELECT id, body FROM record WHERE kind = ? ORDER BY id", (kind,)).fetchall()
-        return {id: json.loads(body) for id, body in rows}
+            return {id: mapping_of(body) for id, body in rows}
 
     def record(self, kind: str, id: str) -> dict[str, Any] | None:
         """Return one record; None where there is none."""
         named = id.encode("utf-8", "surrogatepass")  # as bytes: a caller's text may hold half a character, which SQLite takes no other way
         with self._reading() as connection:
             row = connection.execute("SELECT body FROM record WHERE kind = ? AND id = CAST(? AS TEXT)", (kind, named)).fetchone()
-        return None if row is None else json.loads(row[0])
+            return None if row is None else mapping_of(row[0])
 
     def drop(self, kind: str, id: str) -> bool:
         """Remove a record; tell whether there was one."""
@@ -390,20 +536,17 @@ class SqliteStore:
                 [(numbers[e.source], numbers[e.target], e.kind, e.weight, e.confidence, e.evidence, micros(e.t_created)) for e in edges],
             )
 
-    def edges(self, ids: Sequence[NodeId]) -> tuple[Edge, ...]:
-        """Return every edge that starts or ends at one of the nodes."""
-        with self._reading() as connection:
-            rows = connection.execute(
-                "WITH wanted AS (SELECT nid FROM node WHERE id IN (SELECT value FROM json_each(?))) "
-                "SELECT s.id, t.id, e.kind, e.weight, e.confidence, e.evidence, e.t_created "
-                "FROM edge e JOIN node s ON s.nid = e.source JOIN node t ON t.nid = e.target "
-                "WHERE e.source IN wanted OR e.target IN wanted ORDER BY s.id, e.kind, t.id",
-                (json.dumps(list(ids)),),
-            ).fetchall()
-        return tuple(
-            Edge(source=source, target=target, kind=kind, weight=weight, confidence=confidence, evidence=evidence, t_created=moment(at))
-            for source, target, kind, weight, confidence, evidence, at in rows
+    def edges(self, ids: Sequence[NodeId], *, on_damage: OnDamage | None = None) -> tuple[Edge, ...]:
+        """Return every edge that starts or ends at one of the nodes; without the damaged ones where `on_damage` is told of them."""
+        query = (
+            "WITH wanted AS (SELECT nid FROM node WHERE id IN (SELECT value FROM json_each(?))) "
+            "SELECT s.id, t.id, e.kind, e.weight, e.confidence, e.evidence, e.t_created "
+            "FROM edge e JOIN node s ON s.nid = e.source JOIN node t ON t.nid = e.target "
+            "WHERE e.source IN wanted OR e.target IN wanted ORDER BY s.id, e.kind, t.id"
         )
+        with self._reading() as connection:
+            rows = self._rows(connection, query, (json.dumps(list(ids)),), on_damage)
+        return tuple(_decoded(rows, _edge, lambda row: (f"An edge from {row[0]} to {row[1]}", row[0]), on_damage))
 
     # --- names ---
 
@@ -454,19 +597,17 @@ class SqliteStore:
             numbers = self._numbers(connection, [embedding.node for embedding in embeddings])
             self._put(connection, embeddings, self._model_number(connection, model), model.dimension, numbers)
 
-    def embeddings(self, ids: Sequence[NodeId]) -> tuple[Embedding, ...]:
-        """Return the vectors of the active model that the nodes have, by node and role."""
+    def embeddings(self, ids: Sequence[NodeId], *, on_damage: OnDamage | None = None) -> tuple[Embedding, ...]:
+        """Return the vectors of the active model that the nodes have, by node and role; as `edges` without the damaged ones."""
         query = (
-            "SELECT n.id, e.role, e.text_hash, e.vector FROM embedding e JOIN node n ON n.nid = e.nid "
+            "SELECT n.id, e.role, e.text_hash, e.vector, m.dimension FROM embedding e JOIN node n ON n.nid = e.nid "
+            "JOIN model m ON m.mid = e.model "
             "WHERE n.id IN (SELECT value FROM json_each(?)) AND e.model = (SELECT value FROM meta WHERE key = 'model') "
             "ORDER BY n.id, e.role"
         )
         with self._reading() as connection:
-            rows = connection.execute(query, (json.dumps(list(ids)),)).fetchall()
-        return tuple(
-            Embedding(node=node, role=Role(role), text_hash=text_hash, vector=np.frombuffer(vector, "<f2").astype(np.float32))
-            for node, role, text_hash, vector in rows
-        )
+            rows = self._rows(connection, query, (json.dumps(list(ids)),), on_damage)
+        return tuple(_decoded(rows, _embedding, lambda row: (f"The vector of {row[0]}", row[0]), on_damage))
 
     def coverage(self, space: str) -> Coverage:
         """Return how many live nodes the space has and how many of them have vectors of the active model; quick, for every recall."""
@@ -527,7 +668,7 @@ class SqliteStore:
         connection.executemany(
             statement,
             [
-                (numbers[e.node], model, str(e.role), e.text_hash, as_unit(e.vector, dimension).astype("<f2").tobytes())
+                _stored(e, numbers[e.node], model, dimension)
                 for e in embeddings
                 if e.node in numbers  # forgotten while it was being embedded
             ],
@@ -550,21 +691,17 @@ class SqliteStore:
         with self._reading() as connection:
             return problems(connection)
 
-    def repair(self) -> None:
-        """Rebuild everything derived from the truth, and drop vectors that are none: `reembed` makes them anew."""
+    def repair(self) -> Repaired:
+        """Rebuild everything derived from the truth, drop vectors that are none (`reembed` makes them anew), set aside damaged rows."""
         self._dense.forget()  # what was read from damaged segments
         self._words.forget()
         with self._writing() as connection:
+            done = repair(connection, self._database.path)
             self._rebuild_words(connection)
-            counting.recount(connection)
-            labels.mend(connection)
-            names.mend(connection)
-            connection.executemany("DELETE FROM embedding WHERE eid = ?", [(eid,) for eid, *_ in unsound_vectors(connection)])
-            connection.execute("DELETE FROM meta WHERE key IN ('segment_model', 'segment_seq')")
-            connection.execute("DELETE FROM segment")
+        return done
 
     def compact(self) -> None:
-        """Give back space and merge indexes; nothing searchable changes."""
+        """Rewrite the file without what was deleted and merge indexes; nothing searchable changes."""
         with self._writing() as connection:
             self._upkeep.look()
             counting.count(connection)
@@ -572,9 +709,59 @@ class SqliteStore:
                 self._dense.checkpoint(connection)
             if segments.needed(connection):
                 segments.checkpoint(connection)
-        with self._database.translated():
-            self._database.connection.execute("VACUUM")
-            self._database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with self._database.translated() as connection:
+            connection.execute("VACUUM")
+            if erasure.marked(connection) is None:
+                erasure.cut_journal(connection)
+            elif not erasure.settle(connection):
+                path = self._database.path
+                raise StoreBusyError(
+                    f"{path} was rewritten, but another process is still reading {path.name}-wal, so deleted text may be left in it. "
+                    "Let the process finish or end it, then run clew compact again.",
+                    path=str(path),
+                )
+
+    def erase(self, texts: Sequence[str], *, check: bool = True) -> Erasure:
+        """Overwrite what deletions left in the files, and search their bytes for the texts; called outside a transaction."""
+        path, identity = self._database.files
+        unchecked = tuple(each.name for each in erasure.backups(path))
+        with self._database.translated() as connection, self._database.writing:
+            if connection.in_transaction:
+                return Erasure(remains=(f"{path.name}: the transaction is not committed yet; the journal is cut when it is.",))
+            with erasure.patience(connection, ERASE_SECONDS):
+                settled = erasure.settle(connection)
+            if not settled:
+                return Erasure(remains=(_STILL_READ.format(name=path.name),), unchecked=unchecked)
+            if not check or identity is None:
+                return Erasure(unchecked=unchecked)
+            return self._checked(connection, path, identity, texts)._replace(unchecked=unchecked)
+
+    def _checked(self, connection: sqlite3.Connection, path: Path, identity: rawbytes.Identity, texts: Sequence[str]) -> Erasure:
+        """Search the files; where a moved copy of a deleted text is found, rewrite the file and search once more."""
+        schema = erasure.schema(connection)
+        pieces = [piece for piece in rawbytes.windows_of(texts) if piece not in schema]  # "metadata" names a column, too
+        found = erasure.counts(path, identity, rawbytes.Windows(pieces))
+        left = set().union(*found.values())
+        shared = erasure.live(connection, list(left)) if left else set()
+        remains: tuple[str, ...] = ()
+        if left - shared and path.stat().st_size > REWRITE_BYTES:
+            remains = (f"{path.name}: copies are left in unused parts of its pages. Run: clew compact",)
+        elif left - shared:
+            connection.execute("VACUUM")
+            if not erasure.cut_journal(connection):
+                remains = (_STILL_READ.format(name=path.name),)
+            found = erasure.counts(path, identity, rawbytes.Windows(left - shared))
+        files = [FileCheck(name, sum(count for piece, count in held.items() if piece not in shared)) for name, held in found.items()]
+        return Erasure(files=tuple(files), shared=len(shared), remains=remains)
+
+    def search_files(self, text: str) -> tuple[FileCheck, ...]:
+        """Count a text, however it is written, in the bytes of every file of the store, backups beside it too."""
+        path, identity = self._database.files
+        windows = rawbytes.Windows(rawbytes.forms_of(text))
+        with self._reading():  # or it is closed, and nothing may be opened
+            found = {} if identity is None else erasure.counts(path, identity, windows)
+            found |= {each.name: rawbytes.count_in_file(each, windows) for each in erasure.backups(path)}
+        return tuple(FileCheck(name, held.total()) for name, held in found.items())
 
     def backup(self, path: Path) -> None:
         """Write a consistent copy that opens as a store, while others read and write."""
@@ -583,17 +770,84 @@ class SqliteStore:
 
     def close(self) -> None:
         """Release files; further calls are errors, closing again is not."""
+        if self._upkeep.waiting:  # a journal that nobody could cut: now there is one reader less
+            with suppress(ClewError):
+                self._finish_erasure()
         self._database.close()
 
 
-_signal: Callable[[tuple[Any, ...]], Signals] = partial(tuple.__new__, Signals)
+T = TypeVar("T")
+Row = tuple[Any, ...]
+
+_STILL_READ = (
+    "{name} and {name}-wal: another process is reading them, so they still hold the deleted bytes. The next write, opening or closing "
+    "cuts the journal; clew compact also removes copies in unused parts of pages, and clew forget --verify TEXT shows what is left."
+)
 
 
-def _signals(rows: Sequence[tuple[Any, ...]]) -> dict[NodeId, Signals]:
+def _decoded(
+    rows: Sequence[Row], read: Callable[[Row], T], naming: Callable[[Row], tuple[str, NodeId]], on_damage: OnDamage | None
+) -> Iterator[T]:
+    """Read rows; a damaged one, which `naming` names with its memory, is told to `on_damage` and left out, or raised."""
+    for row in rows:
+        try:
+            yield read(row)
+        except UNREADABLE as error:
+            what, id = naming(row)
+            found = damaged(what, str(error) or type(error).__name__, id=str(id))
+            if on_damage is None:
+                raise found from error
+            on_damage(found)
+
+
+def _written(row: Row) -> Node:
+    """Return a node whose text is the one that was written."""
+    node = node_of(row)
+    if content_hash(node.text) != node.content_hash:
+        raise damaged_node(node.id, "its text is not the one that was written: content_hash differs")
+    return node
+
+
+def _event(node: NodeId, row: Row) -> Event:
+    _, kind, at, detail = row
+    return Event(node=node, kind=EventKind(kind), at=moment(at), detail=mapping_of(detail))
+
+
+def _edge(row: Row) -> Edge:
+    source, target, kind, weight, confidence, evidence, at = row
+    if tuple(map(type, row)) != (str, str, str, float, float, str, int) or not (0 <= weight <= 1 and 0 <= confidence <= 1):
+        raise ValueError("a value is of another type or out of range")
+    return Edge(source=source, target=target, kind=kind, weight=weight, confidence=confidence, evidence=evidence, t_created=moment(at))
+
+
+def _embedding(row: Row) -> Embedding:
+    node, role, text_hash, vector, dimension = row
+    if type(text_hash) is not str or type(vector) is not bytes or len(vector) != 2 * dimension:
+        raise ValueError(f"it is not a vector of {dimension} numbers")
+    values = np.frombuffer(vector, "<f2").astype(np.float32)
+    if not np.isfinite(values).all():
+        raise ValueError("it holds NaN or infinity")
+    return Embedding(node=node, role=Role(role), text_hash=text_hash, vector=values)
+
+
+def _stored(embedding: Embedding, number: int, model: int, dimension: int) -> Row:
+    """Return a vector as the columns of PUT."""
+    vector = as_unit(embedding.vector, dimension).astype("<f2").tobytes()
+    return number, model, str(embedding.role), embedding.text_hash, vector, vector_checksum(embedding.text_hash, vector)
+
+
+_signal: Callable[[Row], Signals] = partial(tuple.__new__, Signals)
+
+
+def _signals(rows: Sequence[Row]) -> dict[NodeId, Signals]:
     """Return rows that begin as SIGNALS selects; made for every candidate of every recall, so column by column and without Python calls."""
     if not rows:
         return {}
     ids, t_valid, importance, accesses, parent, keyed, told, *_ = zip(*rows, strict=False)  # what is noted has more behind it
+    if {*map(type, importance)} != {float} or {*map(type, accesses)} != {int} or not 0 <= min(importance) <= max(importance) <= 1:
+        raise ValueError("an importance or a count of accesses is damaged")
+    if not {*map(type, parent)} <= {str, type(None)}:
+        raise TypeError("a parent is damaged")
     values = zip(moments(t_valid), importance, accesses, parent, map(bool, keyed), moments(told), strict=True)
     return dict(zip(ids, map(_signal, values), strict=True))
 
@@ -606,5 +860,5 @@ def _added(nodes: Sequence[Node], events: Sequence[Event]) -> dict[NodeId, Event
     return {node.id: first[node.id] for node in nodes if node.id in first and first[node.id].kind is EventKind.ADD}
 
 
-def _model(row: tuple[int, str, int] | None) -> ModelInfo | None:
+def _model(row: Row | None) -> ModelInfo | None:
     return ModelInfo(*row[1:]) if row else None

@@ -12,7 +12,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Protocol
 
-from clew.store.sqlite.database import Database
+from clew.store.sqlite.database import SQLITE_ERRORS, Database
 
 
 class Watcher(Protocol):
@@ -23,6 +23,9 @@ class Watcher(Protocol):
 
     def ending(self, connection: sqlite3.Connection) -> None:
         """Write what belongs into the transaction before it is committed."""
+
+    def committed(self, connection: sqlite3.Connection) -> None:
+        """Do what has to wait for the commit; must not raise."""
 
     def undone(self) -> None:
         """Forget what was seen inside: all or a part of it is rolled back."""
@@ -52,7 +55,7 @@ class Level:
             self._begin()
         except BaseException as error:
             self._lock.release()
-            if isinstance(error, sqlite3.Error):
+            if isinstance(error, SQLITE_ERRORS):
                 raise self._database.translation(error) from error
             raise
         return self._connection
@@ -89,8 +92,8 @@ class Level:
             if not self._nested:
                 self._database.unwritten = None
             self._lock.release()
-        if self._translating and isinstance(error, sqlite3.Error):
-            raise self._database.translation(error) from error
+        if self._translating and error is not None and (found := self._database.explanation(error)):
+            raise found from error
 
     def _finish(self) -> None:
         try:
@@ -102,9 +105,11 @@ class Level:
                 self._connection.execute("COMMIT")
         except BaseException as error:
             self._undo()
-            if isinstance(error, sqlite3.Error):
-                raise self._database.translation(error) from error
+            if found := self._database.explanation(error):
+                raise found from error
             raise
+        if not self._nested:
+            self._watcher.committed(self._connection)
 
     def _undo(self) -> None:
         self._watcher.undone()  # while the lock is held: what the next transaction sees is its own

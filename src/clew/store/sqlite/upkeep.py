@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 
-from clew.store.sqlite import counting, segments
+from clew.store.sqlite import counting, erasure, segments
 from clew.store.sqlite.dense import DenseSearch
 from clew.store.sqlite.lexical import WordSearch
+from clew.store.sqlite.row_checks import MAX_DIMENSION
+from clew.store.sqlite.rows import damaged
 
 ACTIVE_MODEL = "SELECT m.mid, m.name, m.dimension FROM meta JOIN model m ON m.mid = meta.value WHERE meta.key = 'model'"
 Model = tuple[int, str, int]
@@ -21,6 +24,7 @@ class Upkeep:
         self._before = 0
         self._left = 0  # rows that may change until segments can be due; none: look
         self._uncounted = 0  # and until nodes have to be counted
+        self.waiting = False  # whether a deletion waits for the journal to be cut
         self._writer: sqlite3.Connection | None = None  # whose transaction is under way
         self._asked: tuple[int, Model | None] | None = None  # the model, and how much had been changed when it was asked for
 
@@ -45,6 +49,14 @@ class Upkeep:
         if self._left <= 0:
             self._left = min(self._dense.checkpoint_if_due(connection), segments.checkpoint_if_due(connection))
 
+    def committed(self, connection: sqlite3.Connection) -> None:
+        """Cut the journal if somebody deleted something and nobody is reading just now; else the next commit tries again."""
+        with suppress(sqlite3.Error):
+            self.waiting = erasure.marked(connection) is not None
+            if self.waiting:
+                with erasure.patience(connection, 0):
+                    self.waiting = not erasure.settle(connection)
+
     def undone(self) -> None:
         """Forget what was seen inside: all or a part of it is rolled back."""
         self._writer = None
@@ -68,4 +80,6 @@ class Upkeep:
 
 def _model(connection: sqlite3.Connection) -> Model | None:
     row: Model | None = connection.execute(ACTIVE_MODEL).fetchone()
+    if row is not None and not (type(row[1]) is str and row[1] and type(row[2]) is int and 0 < row[2] <= MAX_DIMENSION):
+        raise damaged("The name or dimension of the store's model", row[1:], table="model")
     return row

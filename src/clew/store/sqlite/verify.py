@@ -1,16 +1,19 @@
-"""Checks of everything derived against the truth."""
+"""Checks of a store: the file, its objects, every row, and everything derived against the truth."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 
-import numpy as np
-
+from clew.errors import CorruptStoreError
 from clew.ports import Problem
-from clew.store.sqlite import labels, names, segments
+from clew.store.sqlite import database, labels, names, segments
 from clew.store.sqlite.dense import ROWS, SEGMENT_ROWS, changed, records_of
 from clew.store.sqlite.index import RECORD
+from clew.store.sqlite.row_checks import MAX_NUMBER, NUMBERED, bad_rows
+from clew.store.sqlite.rows import UNREADABLE, WAY_OUT, damaged
+from clew.store.sqlite.schema import unexpected_objects
 from clew.store.sqlite.snapshot import snapshot
 
 COUNTED = """
@@ -18,27 +21,118 @@ SELECT space, kind, count(*), count(*) FILTER (WHERE t_expired IS NULL AND archi
        count(*) FILTER (WHERE t_expired IS NULL AND archived = 0 AND context <> '') FROM node GROUP BY space, kind
 """
 """What the view `counted` must say."""
-UNIT_TOLERANCE = 0.01  # float16 rounds a unit vector's length by less than this
+WITHOUT_ADD = "added_at IS NULL AND NOT EXISTS (SELECT 1 FROM event WHERE node = n.id AND kind = 'ADD')"
+REPAIR = "Run: clew verify --repair"
+RESTORE = "Put a backup in its place: clew restore BACKUP; or save what can still be read: clew export FILE"
+MOST_ROWS_NAMED = 100  # of a table that is damaged throughout, the first tell enough
+
+# Of what integrity_check finds, what repairing puts right: indexes are made anew, bad values are set aside with their rows.
+IN_INDEXES = (" missing from index ", "wrong # of entries in index ", "non-unique entry in index ")
+IN_VALUES = ("NULL value in ", "NUMERIC value in ", "TEXT value in ")
 
 
 def problems(connection: sqlite3.Connection) -> tuple[Problem, ...]:
     """Return what is wrong with the store, most fundamental first."""
-    found = [*_file(connection)]
-    if not found:  # the rest would only repeat that the file is damaged
-        with snapshot(connection):  # others may write meanwhile
-            found += [*_spaces(connection), *_events(connection), *_vectors(connection), *_segments(connection), *_postings(connection)]
-            found += [*labels.wrong(connection), *names.wrong(connection)]
+    pages, indexes = file_faults(connection)
+    if pages:  # the rest would only repeat that the file is damaged
+        return tuple(Problem("file", fault, RESTORE) for fault in pages)
+    found = [Problem("indexes", fault, REPAIR) for fault in indexes]
+    with snapshot(connection):  # others may write meanwhile
+        for check in (_objects, _rows, _references, _sequences):
+            found += check(connection)
+        if not found:  # derived from damaged rows everything differs
+            found += _derived(connection)
     return tuple(found)
 
 
-def _file(connection: sqlite3.Connection) -> list[Problem]:
-    rows = connection.execute("PRAGMA integrity_check(20)").fetchall()
-    damaged = [Problem("file", str(row[0]), "Load your last backup: clew load BACKUP --store NEW") for row in rows if row[0] != "ok"]
-    dangling = connection.execute("PRAGMA foreign_key_check").fetchall()
-    return damaged + [
-        Problem("references", f"{table} row {row} points at nothing", "Export and load the store: clew export, clew load")
-        for table, row, *_ in dangling
+def first_damage(connection: sqlite3.Connection) -> CorruptStoreError | None:
+    """Return the error that names the first thing that is damaged; None for a sound store."""
+    pages, _ = file_faults(connection)
+    if not pages:
+        with snapshot(connection), closing(bad_rows(connection)) as rows:
+            row = next(rows, None)
+        if row is not None:
+            return damaged(row.name[:1].upper() + row.name[1:], row.reason, table=row.table, **({"id": row.id} if row.id else {}))
+    found = problems(connection)
+    if not found:
+        return None
+    return CorruptStoreError(f"The store is damaged: {found[0].check}: {found[0].detail}. {found[0].way_out}", check=found[0].check)
+
+
+def file_faults(connection: sqlite3.Connection) -> tuple[list[str], list[str]]:
+    """Return what is wrong with the pages of the file, and what is wrong with its indexes only."""
+    try:
+        rows = connection.execute("PRAGMA integrity_check(20)").fetchall()
+    except database.SQLITE_ERRORS as error:
+        return [str(error)], []
+    faults = [str(text) for (text,) in rows if text != "ok" and not str(text).startswith(IN_VALUES)]
+    indexes = [fault for fault in faults if any(sign in fault for sign in IN_INDEXES)]
+    return [fault for fault in faults if fault not in indexes], indexes
+
+
+def _objects(connection: sqlite3.Connection) -> list[Problem]:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    foreign, missing = unexpected_objects(connection, database.migrations()[:version])
+    return [
+        *(Problem("objects", f"the {name} was not made by Clew", "Drop it with the sqlite3 program.") for name in foreign),
+        *(Problem("objects", f"the {name} is missing", RESTORE) for name in missing),
     ]
+
+
+def _rows(connection: sqlite3.Connection) -> list[Problem]:
+    found: list[Problem] = []
+    more = 0
+    for row in bad_rows(connection):
+        if len(found) < MOST_ROWS_NAMED:
+            found.append(Problem("rows", f"{row.name}: {row.reason}", _mending(row.table)))
+        else:
+            more += 1
+    return [*found, Problem("rows", f"{more} more rows are damaged", REPAIR)] if more else found
+
+
+def _mending(table: str) -> str:
+    return f"{REPAIR}, then: clew reembed" if table == "embedding" else WAY_OUT if table == "node" else REPAIR
+
+
+def _references(connection: sqlite3.Connection) -> list[Problem]:
+    dangling = connection.execute("PRAGMA foreign_key_check").fetchmany(MOST_ROWS_NAMED)
+    lost = connection.execute("SELECT 1 FROM meta WHERE key = 'model' AND value NOT IN (SELECT mid FROM model)").fetchall()
+    return [
+        *(Problem("references", f"a row of {table} belongs to no {parent}", REPAIR) for table, _, parent, _ in dangling),
+        *(Problem("references", "the model of the store is not known", REPAIR) for _ in lost),
+    ]
+
+
+def _sequences(connection: sqlite3.Connection) -> list[Problem]:
+    return [Problem("numbers", f"the highest number of {table} is not known", REPAIR) for table, _ in wrong_sequences(connection)]
+
+
+def wrong_sequences(connection: sqlite3.Connection) -> list[tuple[str, int]]:
+    """Return the tables whose highest number is kept wrongly, each with the highest that a row has."""
+    found = []
+    for table in NUMBERED:
+        kept = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchall()
+        (highest,) = connection.execute(f"SELECT coalesce(max(rowid), 0) FROM {table}").fetchone()
+        right = len(kept) <= 1 and all(type(seq) is int and highest <= seq <= MAX_NUMBER for (seq,) in kept)
+        if not right or (not kept and highest):
+            found.append((table, highest))
+    return found
+
+
+def _derived(connection: sqlite3.Connection) -> Iterator[Problem]:
+    checks: tuple[Callable[[sqlite3.Connection], Iterable[Problem]], ...] = (
+        _spaces,
+        _events,
+        _segments,
+        _postings,
+        labels.wrong,
+        names.wrong,
+    )
+    for check in checks:
+        try:
+            yield from check(connection)
+        except (*UNREADABLE, CorruptStoreError) as error:
+            yield Problem(check.__name__.strip("_"), f"it cannot be checked ({error or type(error).__name__})", REPAIR)
 
 
 def _spaces(connection: sqlite3.Connection) -> list[Problem]:
@@ -46,35 +140,13 @@ def _spaces(connection: sqlite3.Connection) -> list[Problem]:
     wrong = connection.execute(
         f"SELECT DISTINCT space FROM (SELECT * FROM ({COUNTED} EXCEPT {kept}) UNION SELECT * FROM ({kept} EXCEPT {COUNTED})) ORDER BY 1"
     )
-    return [Problem("spaces", f"the count of space {name!r} is wrong", "Run: clew verify --repair") for (name,) in wrong]
+    return [Problem("spaces", f"the count of space {name!r} is wrong", REPAIR) for (name,) in wrong]
 
 
 def _events(connection: sqlite3.Connection) -> list[Problem]:
     """Every node and its ADD event are written together: one without the other is a half write."""
-    rows = connection.execute(
-        "SELECT id FROM node n WHERE added_at IS NULL AND NOT EXISTS (SELECT 1 FROM event WHERE node = n.id AND kind = 'ADD') LIMIT 20"
-    ).fetchall()
-    return [Problem("events", f"memory {id} has no ADD event", "Export and load the store: clew export, clew load") for (id,) in rows]
-
-
-def _vectors(connection: sqlite3.Connection) -> list[Problem]:
-    return [
-        Problem(
-            "vectors", f"the vector of {id} is not a unit vector of {dimension} numbers", "Run: clew verify --repair, then: clew reembed"
-        )
-        for _, id, dimension in unsound_vectors(connection)
-    ]
-
-
-def unsound_vectors(connection: sqlite3.Connection) -> Iterator[tuple[int, str, int]]:
-    """Yield the number, the memory and the wanted dimension of every vector that no embedder can have given."""
-    rows = connection.execute(
-        "SELECT e.eid, n.id, e.vector, m.dimension FROM embedding e JOIN node n ON n.nid = e.nid JOIN model m ON m.mid = e.model"
-    )
-    for eid, id, blob, dimension in rows:
-        values = np.frombuffer(blob, "<f2").astype(np.float32) if len(blob) == 2 * dimension else np.empty(0, np.float32)
-        if not abs(float(np.linalg.norm(values)) - 1) < UNIT_TOLERANCE:  # also when it is NaN
-            yield eid, id, dimension
+    rows = connection.execute(f"SELECT id FROM node n WHERE {WITHOUT_ADD} LIMIT 20").fetchall()
+    return [Problem("events", f"memory {id} has no ADD event", REPAIR) for (id,) in rows]
 
 
 def _segments(connection: sqlite3.Connection) -> list[Problem]:
@@ -95,7 +167,7 @@ def _segments(connection: sqlite3.Connection) -> list[Problem]:
         ).fetchall()
         records, expected = records_of(rows, dimension)
         if expected.tobytes() != codes or records.tobytes() != columns or len(columns) % RECORD.itemsize:
-            wrong.append(Problem("segments", f"segment {segment} differs from its vectors", "Run: clew verify --repair"))
+            wrong.append(Problem("segments", f"segment {segment} differs from its vectors", REPAIR))
     return wrong
 
 
@@ -107,7 +179,7 @@ def _postings(connection: sqlite3.Connection) -> list[Problem]:
     later = segments.stale(connection, saved)
     there = [number for (number,) in connection.execute("SELECT segment FROM posting")]
     return [
-        Problem("postings", f"the words of segment {number} differ from its texts", "Run: clew verify --repair")
+        Problem("postings", f"the words of segment {number} differ from its texts", REPAIR)
         for number in sorted({*segments.wanted(connection), *there} - later.keys())
         if not segments.sound(connection, number)
     ]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import shutil
 import sqlite3
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -20,6 +22,7 @@ from clew.errors import ClewError
 from clew.models import home, library, load_reranker
 from clew.models import load as load_model
 from clew.models.card import Purpose
+from clew.private_files import open_to_others
 from clew.settings import Loaded
 from clew.surface.cli.session import Session
 from clew.surface.cli.text import counted, size
@@ -99,10 +102,13 @@ def _store(session: Session, path: Path) -> Iterator[Check]:
             yield Check("store", "ok", f"{path}: {counted(stats['nodes'], 'memory')}, schema {stats['schema']}, {size(stats['bytes'])}")
             if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
                 yield Check("store", "warning", "it can be read, not written", "Check the permissions of the file and its folder.")
+            if open_to_others(path):
+                mode = f"{stat.S_IMODE(path.stat().st_mode):o}"
+                yield Check("store", "warning", f"other users can open it (mode {mode})", f"chmod 600 {shlex.quote(str(path))}*")
             yield from _soundness(clew.verify, stats)
             yield _vectors(session, stats)
     except ClewError as error:
-        yield Check("store", "problem", error.message, "See the message; a backup is a store and can be used in its place.")
+        yield Check("store", "problem", error.message, "See the message; put a backup in its place with: clew restore BACKUP")
 
 
 def _soundness(verify: Callable[[], Any], stats: dict[str, Any]) -> Iterator[Check]:

@@ -15,7 +15,7 @@ from clew.surface.cli.options import stdin_lines
 from clew.surface.cli.progress import Meter
 from clew.surface.cli.session import Session
 from clew.surface.cli.text import clean, counted
-from clew.surface.cli.views.outcomes import outcome_line
+from clew.surface.cli.views.outcomes import outcome_line, similar_lines
 
 if TYPE_CHECKING:
     from clew.engine import Clew
@@ -117,6 +117,8 @@ def _tell(session: Session, entries: Sequence[Entry]) -> None:
     if not session.as_json:
         for entry in entries:
             click.echo(f"{entry['line']:>6}  {clean(outcome_line(entry))}")
+            for line in similar_lines(entry):
+                click.echo(f"{'':>6}  {clean(line)}")
 
 
 def _finish(session: Session, entries: Sequence[Entry]) -> None:

@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from clew.surface.escaping import escape_hidden
 
-# Control characters but for tab and newline, the signs that turn the writing direction, and halves of characters:
-# a memory must not be able to move the cursor, recolour the screen or show its words in another order.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def clean(text: str) -> str:
-    r"""Return the text with everything a terminal would obey written out.
-
-    >>> clean("red \x1b[31m, over\rwrite, \u202edrow")
-    'red \\x1b[31m, over\\rwrite, \\u202edrow'
-    """
-    return _UNSAFE.sub(lambda found: found.group().encode("unicode_escape").decode("ascii"), text)
+clean = escape_hidden
 
 
 def one_line(text: str) -> str:

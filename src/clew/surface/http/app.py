@@ -17,6 +17,7 @@ from clew.engine.access import Right, may
 from clew.engine.tokens import Tokens
 from clew.errors import ClewError
 from clew.surface.http import problems
+from clew.surface.http.deadline import LEAVE_SECONDS
 from clew.surface.http.door import Door, loopback
 from clew.surface.http.edge import Edge, bare, note
 from clew.surface.http.jobs import Jobs
@@ -84,7 +85,7 @@ def make_service(clew: Clew, settings: ServeSettings) -> Service:
         "clew_http_pool_taken": ("Requests at work or waiting for a thread.", lambda: pool.taken),
         "clew_jobs_unfinished": ("Imports that wait or run.", jobs.unfinished),
     }
-    # Whoever comes from elsewhere needs a token, also when the last one was revoked meanwhile.
+    # Whoever comes from elsewhere needs a token, also when the owner has allowed callers without one on this machine.
     door = Door(Tokens(clew.store, clew.now), required=settings.require_token or not loopback(settings.host))
     return Service(clew=clew, settings=settings, pool=pool, door=door, jobs=jobs, meter=Meter(gauges))
 
@@ -118,7 +119,7 @@ async def _lifespan(app: FastAPI, lifespans: Sequence[Lifespan]) -> AsyncIterato
             yield
         finally:
             service.draining.set()
-            await run_in_threadpool(worker.stop, service.settings.drain_seconds)
+            await run_in_threadpool(worker.stop, service.settings.drain_seconds + LEAVE_SECONDS)
             service.pool.close()
 
 

@@ -52,6 +52,7 @@ class Offer(NewLabels):
     space: Space | None = None
     valid_from: Time | None = None
     on_duplicate: Literal["reinforce", "insert", "error"] = Field("reinforce", description="What to do when it is there already.")
+    force: bool = Field(False, description="Keep it although the same text was forgotten.")
 
 
 class Batch(Body):
@@ -100,6 +101,35 @@ class Where(Body):
     since: Time | None = None
     until: Time | None = None
     archived: bool = Field(False, description="See the archive instead.")
+
+
+class Unwanted(Body):
+    """Which memories and documents are forgotten; archived and ended ones count too."""
+
+    space: Space | None = None
+    kind: str | list[str] | None = Field(None, description="memory, document, chunk.")
+    category: str | list[str] | None = Field(None, description="One of these.", examples=["fact"])
+    tags: str | list[str] | None = Field(None, description="All of them must be there.")
+    metadata: dict[str, Any] | None = Field(None, description="All of it must be there.")
+    source: str | None = Field(None, description="Where it comes from, exactly.")
+    since: Time | None = None
+    until: Time | None = None
+    before: Time | None = None
+    archived: bool | None = Field(None, description="Only what is archived, or only what is not.")
+
+
+class Forget(Body):
+    """What to forget: ids, or a filter with the number of memories that it is expected to take."""
+
+    ids: list[str] | None = Field(None, description="The memories and documents.", examples=[[EXAMPLE_ID]])
+    where: Unwanted | None = Field(None, description="A filter in place of ids.")
+    query: str | None = Field(None, description="Words that every forgotten text holds, all of them.", examples=["staging database"])
+    dry_run: bool = Field(False, description="Only tell what would go.")
+    expect: int | None = Field(None, description="How many memories and documents go; needed with a filter.", examples=[3])
+    only: bool = Field(False, description="Leave what superseded them, and other states of the same file.")
+    force: bool = Field(False, description="Forget what is protected too.")
+    tombstone: bool = Field(True, description="Keep a keyed hash of each text, so that it is rejected when it is offered again.")
+    check: bool = Field(True, description="Search the bytes of the store's files afterwards.")
 
 
 class Weights(Body):
@@ -173,6 +203,7 @@ class Import(Body):
     metadata: dict[str, Any] | None = Field(None, description="Anything else to keep with all of it.")
     exclude: list[str] = Field(default=[], description="Leave out what matches, written as in .gitignore.")
     include_hidden: bool = Field(False, description="Take hidden files too.")
+    force: bool = Field(False, description="Read unchanged files anew, and keep documents that were forgotten.")
 
 
 class Listing(BaseModel):

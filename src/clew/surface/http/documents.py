@@ -89,10 +89,27 @@ class Memories(Document):
     cursor: str | None
 
 
+class Searched(Document):
+    """How often what was looked for occurs in the raw bytes of a file."""
+
+    file: str
+    found: int
+
+
 class Forgotten(Document):
-    """What was forgotten."""
+    """What was forgotten, and what a search of the store's files found of it afterwards."""
 
     forgotten: list[str]
+    removed: dict[str, int]
+    at: str
+    dry_run: bool
+    kept: list[str]
+    tombstones: int
+    found: int
+    files: list[Searched]
+    shared: int | None
+    remains: list[str]
+    unchecked: list[str]
 
 
 class Interval(Document):
@@ -112,7 +129,7 @@ class Protected(Document):
     protected: bool
 
 
-class Restored(Document):
+class Unarchived(Document):
     """Whether a memory is in the archive."""
 
     id: str

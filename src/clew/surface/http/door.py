@@ -13,7 +13,7 @@ WAY_OUT = "Send the header Authorization: Bearer TOKEN; make a token with: clew 
 
 
 class Door:
-    """Lets callers in: by a token as soon as the store has one, or it is asked for anyway; before that everybody is the owner."""
+    """Lets callers in: by a token if the store has or has had one, or it is asked for anyway; before that everybody is the owner."""
 
     def __init__(self, tokens: Tokens, *, required: bool) -> None:
         """Take the store's tokens, and whether one is needed while there is none."""
@@ -33,8 +33,8 @@ class Door:
         return found
 
     def locked(self) -> bool:
-        """Tell whether nobody comes in without a token; an expired one still keeps the door shut."""
-        return self._required or bool(self._tokens.list())
+        """Tell whether nobody comes in without a token; an expired or revoked one still keeps the door shut."""
+        return self._required or self._tokens.required()
 
 
 def loopback(host: str) -> bool:

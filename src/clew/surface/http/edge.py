@@ -107,6 +107,8 @@ class Edge:
         scope, settings = exchange.scope, self._service.settings
         state = scope.setdefault("state", {})
         state["request_id"] = exchange.id
+        if "content-length" in headers and "transfer-encoding" in headers:
+            raise problems.AmbiguousLengthError("The request has both Content-Length and Transfer-Encoding. Send one of them.")
         if scope["path"] not in OPEN_PATHS:
             self._check_place(headers)
             if scope["path"] not in PUBLIC_PATHS:

@@ -61,6 +61,8 @@ class Job:
     options: Mapping[str, Any] = field(default_factory=dict)
     state: State = State.WAITING
     attempts: int = 0
+    kills: int = 0
+    """How many processes it has ended: those that went over a limit or died while they imported it."""
     started: str | None = None
     finished: str | None = None
     progress: Progress = field(default_factory=Progress)
@@ -76,7 +78,7 @@ class Job:
 
     def shown(self) -> dict[str, Any]:
         """Return it as callers see it."""
-        hidden = ("owner", "beat", "by", "options", "path")
+        hidden = ("owner", "beat", "by", "options", "path", "kills")
         return {name: value for name, value in self.kept().items() if name not in hidden}
 
     def abandoned(self, now: datetime) -> bool:

@@ -96,13 +96,6 @@ class Jobs:
         """Write a job down."""
         self._store.keep(KIND, job.id, job.kept())
 
-    def sent(self, job: Job) -> bytes:
-        """Return the data that was sent with a job."""
-        record = self._store.record(DATA_KIND, job.id)
-        if record is None:
-            raise NotFoundError(f"What was sent with job {job.id} is gone. Send it again.", id=job.id)
-        return base64.b64decode(record["base64"])
-
     def finish(self, job: Job) -> None:
         """Write down how a job ended, and let go of what was sent with it and of the oldest of its space that are over."""
         with self._store.transaction():

@@ -57,15 +57,22 @@ class Pool:
             if self._taken >= self._most:
                 raise CrowdedError("All threads are at work and the queue is full. Try again in a moment.")
             self._taken += 1
+
+        def run_and_release() -> T:
+            try:
+                return work(*arguments)
+            finally:  # before the result is seen: whoever has it can come again at once
+                self._release()
+
         try:
-            future = executor.submit(copy_context().run, work, *arguments)  # what logs call the request goes with it
+            future = executor.submit(copy_context().run, run_and_release)  # what logs call the request goes with it
         except BaseException:
-            self._left(None)
+            self._release()
             raise
-        future.add_done_callback(self._left)
+        future.add_done_callback(lambda done: self._release() if done.cancelled() else None)  # then it never ran
         return future
 
-    def _left(self, _: object) -> None:
+    def _release(self) -> None:
         with self._lock:
             self._taken -= 1
 

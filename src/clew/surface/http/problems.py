@@ -28,6 +28,10 @@ class MalformedError(HttpError):
     code = "http.malformed"
 
 
+class AmbiguousLengthError(MalformedError):
+    """The request gives its length in two ways, of which a proxy may have followed the other; the connection is closed."""
+
+
 class NoRouteError(HttpError):
     """Nothing is served under this path."""
 
@@ -152,7 +156,8 @@ def answer(error: ClewError, *, request_id: str, trusted: bool, headers: Mapping
 def _headers(error: ClewError) -> dict[str, str]:
     wait = error.facts.get("retry_after", RETRY_SECONDS.get(error.code))
     retry = {} if wait is None else {"Retry-After": str(wait)}
-    return {**retry, **({"WWW-Authenticate": CHALLENGE} if isinstance(error, UnauthorisedError) else {})}
+    closing = {"Connection": "close"} if isinstance(error, AmbiguousLengthError) else {}
+    return {**retry, **closing, **({"WWW-Authenticate": CHALLENGE} if isinstance(error, UnauthorisedError) else {})}
 
 
 def encoded(document: Mapping[str, Any]) -> bytes:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 BEARER = HTTPBearer(
     auto_error=False,
-    description="A token of `clew token create`, bound to spaces and rights. Needed as soon as the store has one, or the server listens "
+    description="A token of `clew token create`, bound to spaces and rights. Needed if the store has or has had one, or the server listens "
     "beyond its own machine.",
 )
 

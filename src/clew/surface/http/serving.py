@@ -18,6 +18,7 @@ import uvicorn
 from clew.engine.tokens import Tokens
 from clew.errors import InputError, RefusedError
 from clew.surface.http.arriving import Arriving
+from clew.surface.http.deadline import STOPPING, Deadline
 from clew.surface.http.door import loopback
 from clew.surface.http.patience import patience
 
@@ -30,15 +31,15 @@ if TYPE_CHECKING:
 BACKLOG = 128
 M_ARENA_MAX = -8  # malloc.h
 HEAPS = 2
-STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
 class Server(uvicorn.Server):
     """Turns unready at the first signal to stop, drains, and ends as one who was asked to: with 0."""
 
-    def __init__(self, config: uvicorn.Config, arriving: Arriving, started: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, arriving: Arriving, deadline: Deadline, started: Callable[[], None]) -> None:
         super().__init__(config)
         self._arriving = arriving
+        self._deadline = deadline
         self._say_started = started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -65,6 +66,7 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signature of a signal's handler
         """Turn unready and begin to drain; a second interrupt does not wait."""
+        self._deadline.begin()
         if self._arriving.app is not None:
             self._arriving.app.state.service.draining.set()
         self.force_exit = self.should_exit and sig == signal.SIGINT
@@ -72,9 +74,19 @@ class Server(uvicorn.Server):
 
 
 def serve(clew: Clew, settings: ServeSettings, *, announce: Callable[[str], None]) -> None:
-    """Serve a Clew, to agents too if the extra is there, until a signal says stop; `announce` is told the address once it listens."""
+    """Serve a Clew, to agents too if the extra is there, until a signal says stop, and close it; `announce` is told the address."""
     check_exposure(clew, settings)
     _share_heaps()
+    deadline = Deadline(max(1, settings.drain_seconds), _leave)
+    try:
+        with deadline.watched():
+            _run(clew, settings, deadline, announce)
+            clew.close()  # another process may hold the store, and the deadline counts for this too
+    finally:
+        deadline.cancel()
+
+
+def _run(clew: Clew, settings: ServeSettings, deadline: Deadline, announce: Callable[[str], None]) -> None:
     arriving = Arriving(lambda: _made(clew, settings))
     with bound(settings) as listening:
         host, port = listening.getsockname()[:2]
@@ -82,6 +94,7 @@ def serve(clew: Clew, settings: ServeSettings, *, announce: Callable[[str], None
         config = uvicorn.Config(
             arriving,
             http=patience(settings.receive_seconds),
+            loop="asyncio",  # others take over the pipe by which Python tells of signals
             log_config=None,
             access_log=False,  # ours has no paths and no questions
             server_header=False,
@@ -92,7 +105,7 @@ def serve(clew: Clew, settings: ServeSettings, *, announce: Callable[[str], None
             backlog=BACKLOG,
             timeout_graceful_shutdown=max(1, round(settings.drain_seconds)),
         )
-        Server(config, arriving, lambda: announce(url)).run(sockets=[listening])
+        Server(config, arriving, deadline, lambda: announce(url)).run(sockets=[listening])
     if arriving.failure is not None:
         raise arriving.failure
     if arriving.app is not None and (arriving.app.state.service.pool.taken or arriving.app.state.worker.working):

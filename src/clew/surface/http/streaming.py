@@ -63,8 +63,14 @@ class Stream:
         except TimeoutError:
             self._left = True
             placed.cancel()
+            self._loop.call_soon_threadsafe(self._wake)
             return False
         return True
+
+    def _wake(self) -> None:
+        """End the wait of a reader whose piece was withdrawn because the loop stood still for longer than the patience."""
+        if self._queue.empty():
+            self._queue.put_nowait(StalledError())
 
     async def first(self) -> bytes | None:
         """Return the first piece, so that a refusal comes before the answer has begun; raise what making it raised."""
@@ -86,6 +92,8 @@ class Stream:
         if self._left and self._queue.empty():
             raise StalledError
         piece = await self._queue.get()
+        if not isinstance(piece, bytes):  # the end: the thread gives its place back before the reader hears of it
+            await asyncio.wrap_future(self._future)
         if isinstance(piece, BaseException):
             raise piece
         return piece

@@ -2,6 +2,9 @@
 
 An import may be done twice without harm: what is there already is left as it is. So a job belongs to the server that claimed
 it until that server is known to be dead or has not been heard of for a while, and is then claimed by another.
+
+The import itself runs in another process with limits (`import_process`), so that no document can hold up the server. Only a
+Clew that another process cannot open, because it is in memory or was given Python objects, imports in the worker's thread.
 """
 
 from __future__ import annotations
@@ -10,29 +13,28 @@ import logging
 import os
 import platform
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from clew.engine.access import Grant, Right
-from clew.engine.guarded import Guarded
 from clew.errors import ClewError
 from clew.surface import payload
+from clew.surface.http.import_process import LIMITED, ImportProcess, JobError, KilledError
 from clew.surface.http.job import FINISHED, LEASE_SECONDS, Job, Owner, Progress, State
+from clew.surface.http.job_import import StoppingError, run_import
 from clew.times import iso
 
 if TYPE_CHECKING:
-    from clew.ingest.importing import ImportReport
     from clew.surface.http.jobs import Jobs
 
 MOST_ATTEMPTS = 3  # a job that was cut off so often may be what ends the servers
+MOST_KILLS = 2  # one process may die by chance
+IDLE_SECONDS = 60.0  # after which an import process, which holds the model, is ended
+UNLIMITED = "Imports run without limits on CPU time and memory: this platform has no module 'resource'."
 BEAT_SECONDS = LEASE_SECONDS / 10
 log = logging.getLogger("clew.http")
-
-
-class StoppingError(Exception):
-    """The server is told to stop: the import ends between two files and goes on at the next start."""
 
 
 class Worker:
@@ -44,10 +46,14 @@ class Worker:
         self._store, self._now = jobs.clew.store, jobs.clew.now
         self._owner = Owner(server=uuid4().hex, host=platform.node(), pid=os.getpid())
         self._stopping = stopping
+        opened_with = jobs.clew.opened_with
+        self._process = None if opened_with is None else ImportProcess(opened_with, jobs.settings)
         self._thread = threading.Thread(target=self._work, name="clew-jobs", daemon=True)  # the process need not outlive its drain
 
     def start(self) -> None:
         """Begin with what is there."""
+        if self._process is not None and not LIMITED:
+            log.warning(UNLIMITED)
         self._thread.start()
 
     @property
@@ -56,21 +62,32 @@ class Worker:
         return self._thread.is_alive()
 
     def stop(self, seconds: float) -> None:
-        """Take no further job, let the current one end between two files, and wait for that so long."""
+        """Take no further job, let the current one end between two files or with the grace period, and wait for that so long."""
         self._stopping.set()
         self._jobs.offered.set()
         self._thread.join(seconds)
 
     def _work(self) -> None:
+        try:
+            self._take_jobs()
+        finally:
+            if self._process is not None:
+                self._process.close()
+
+    def _take_jobs(self) -> None:
+        worked = time.monotonic()
         while not self._stopping.is_set():
             self._jobs.offered.clear()
             try:
                 job = self._claimed()
                 if job is not None:
                     self._run(job)
+                    worked = time.monotonic()
                     continue
             except ClewError as error:  # a busy or a full store: the job is still there
                 log.warning("jobs: %s", error.code, extra={"detail": error.message})
+            if self._process is not None and time.monotonic() - worked > IDLE_SECONDS:
+                self._process.close()
             self._jobs.offered.wait(BEAT_SECONDS)
 
     def _claimed(self) -> Job | None:
@@ -115,25 +132,38 @@ class Worker:
         if job.attempts > MOST_ATTEMPTS:
             return _failed({"code": "refused", "message": f"It was cut off {MOST_ATTEMPTS} times and is not tried again."})
         try:
-            return {"state": State.DONE, "report": payload.imported(self._imported(job))}
+            return {"state": State.DONE, "report": self._report(job)}
         except StoppingError:
             return {"state": State.WAITING, "attempts": job.attempts - 1}
-        except ClewError as error:
-            return _failed(payload.error(error)["error"])
+        except KilledError as killed:
+            return self._after_kill(job, str(killed))
+        except (ClewError, JobError) as error:
+            return _failed(error.error if isinstance(error, JobError) else payload.error(error)["error"])
         except Exception:
             log.exception("job failed", extra={"job": job.id})
             return _failed({"code": "bug", "message": "Something went wrong. The server's log tells more."})
 
-    def _imported(self, job: Job) -> ImportReport:
-        # What the caller might do was asked when the job was taken on: here it may write in its space, and nothing else.
-        grant = Grant(name=job.by, rights=frozenset({Right.WRITE}), spaces=frozenset({job.space}))
-        face = Guarded(self._jobs.clew, grant)
-        if job.path:
-            return face.import_path(self._jobs.roots.opened(job.source), progress=self._progress, **job.options)
-        return face.import_data(self._jobs.sent(job), name=job.source or None, progress=self._progress, **job.options)
+    def _after_kill(self, job: Job, reason: str) -> dict[str, Any]:
+        """Return a job to the queue once; the second time its process is killed, it fails with the reason."""
+        kills = job.kills + 1
+        log.warning("import process ended", extra={"job": job.id, "detail": reason, "kills": kills})
+        if kills < MOST_KILLS:
+            return {"state": State.WAITING, "kills": kills}
+        message = f"{reason} It was tried {kills} times and is not tried again."
+        return {**_failed({"code": "refused", "message": message}), "kills": kills}
+
+    def _report(self, job: Job) -> Mapping[str, Any]:
+        clew = self._jobs.clew
+        path = self._jobs.roots.opened(job.source) if job.path else None
+        if self._process is None:
+            return payload.imported(run_import(clew, job, path, self._progress))
+        done = self._process.run(job, path, progress=lambda said: self._progress(**said), stopping=self._stopping)
+        clew.watch.ledger.add(done["ledger"])
+        report: Mapping[str, Any] = done["report"]
+        return report
 
     def _progress(self, what: str, done: int, total: int | None) -> None:
-        if self._stopping.is_set():
+        if self._stopping.is_set() and self._process is None:
             raise StoppingError
         if self._jobs.current is not None:
             self._jobs.current = replace(self._jobs.current, progress=Progress(what=what, done=done, total=total))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
+from clew.surface.escaping import escape_values
 from clew.surface.mcp.quoting import MARKED, NOTICE, quoted, told
 from clew.surface.payload import dumps
 
@@ -139,7 +140,7 @@ def _shortened(value: Any, cut: Cut, levels: int = DEEPEST) -> Any:
 
 
 def _cost_of(item: Mapping[str, Any]) -> int:
-    return tokens(dumps(item)) + tokens(block(item)) + 3  # a comma, and the empty line between blocks
+    return tokens(dumps(escape_values(item))) + tokens(block(item)) + 3  # a comma, and the empty line between blocks
 
 
 def _assembled(answer: Answer, facts: Mapping[str, Any], kept: Sequence[Mapping[str, Any]], limit: int) -> Told:
@@ -149,7 +150,7 @@ def _assembled(answer: Answer, facts: Mapping[str, Any], kept: Sequence[Mapping[
     said = {**answer.going_on(len(kept)), **facts, **rest}
     structured = {**notice, **said, **({answer.name: list(kept)} if answer.name else {})}
     head = [f"{NOTICE} {MARKED}"] if notice else []
-    return Told(structured, "\n".join([*head, *_facts(said), *(f"\n{block(item)}" for item in kept)]))
+    return Told(escape_values(structured), "\n".join([*head, *_facts(said), *(f"\n{block(item)}" for item in kept)]))
 
 
 def _quotes(items: Sequence[Mapping[str, Any]]) -> bool:

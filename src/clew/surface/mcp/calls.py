@@ -26,7 +26,9 @@ def remember(memory: Guarded, given: Arguments) -> Answer:
     fields = {name: value for name, value in given.items() if name not in ("text", "key")}
     if "key" in given:
         fields["idempotency_key"] = given["key"]
-    return Answer(facts=payload.outcome(memory.remember(given["text"], **fields)))
+    facts = payload.outcome(memory.remember(given["text"], **fields))
+    similar = facts.pop("similar", [])
+    return Answer(facts=facts, name="similar" if similar else "", items=similar)
 
 
 def update(memory: Guarded, given: Arguments) -> Answer:
@@ -46,8 +48,8 @@ def _changed(memory: Guarded, id: str, given: Arguments, edited: Mapping[str, An
     facts: dict[str, Any] = {"id": id}
     if "text" in given:
         facts = payload.outcome(memory.supersede(id, given["text"], **given_of(given, ("valid_from",)), **edited))
-        if facts["outcome"] != "inserted":
-            return {**facts, "id": None}
+        if facts["outcome"] == "rejected":
+            return facts
     elif edited:
         memory.update(id, **edited)
     if "ended_at" in given:
@@ -67,9 +69,13 @@ def _check_goes_together(given: Arguments) -> None:
 
 
 def forget(memory: Guarded, given: Arguments) -> Answer:
-    """Remove a memory."""
-    node = memory.forget(given["id"])
-    return Answer(facts={"id": node.id, "forgotten": True})
+    """Remove memories; a filter without a confirmed count only tells what would go."""
+    where = dict(given.get("where", {}))
+    asked = {**given_of(given, ("expect",)), **({"query": where.pop("query")} if "query" in where else {})}
+    counting = "id" not in given and "expect" not in given
+    done = payload.receipt(memory.forget(given.get("id"), where=where or None, **asked, dry_run=counting))
+    told = ("dry_run", "removed", "kept", "found", "remains")
+    return Answer(facts=given_of(done, told), name="forgotten", items=[{"id": id} for id in done["forgotten"]])
 
 
 def status(memory: Guarded, given: Arguments) -> Answer:  # noqa: ARG001 - every call has this signature

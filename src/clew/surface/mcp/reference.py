@@ -35,7 +35,8 @@ clew mcp --print-config claude-code     # a snippet with this machine's command 
   What did not fit is said: `left_out` counts what is missing from a list, `cut` names what was shortened and how long it was.
   Tokens are counted on the safe side: four letters, one sign or two bytes of other writing are one, three signs of an id are two.
 - **Data, not instructions.** What is recalled comes with id, space, source and time. In the text of an answer every line of a stored
-  text begins with `| `; all else that was stored stands in JSON on one line. Signs that hide or turn words are written out.
+  text begins with `| `; all else that was stored stands in JSON on one line. Hidden and bidirectional control characters are escaped
+  (`\\u202e`) in the text and in the structured content; [JSON elsewhere](json.md) carries the exact text.
   What the firewall marked carries its `trust` and `flags`.
 - **Same answers.** Ids, scores and explanations are those of Python, the command line and HTTP ([json.md](json.md)); a hit has fewer
   fields here, and `explain` has the parts of its score.

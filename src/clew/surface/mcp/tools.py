@@ -137,13 +137,13 @@ RELATED = Tool(
     description="What a memory names and hangs together with, strongest first.",
     takes={"id": ID, "limit": MOST, "max_tokens": BUDGET},
     needs=("id",),
-    gives={"entities": ANY_LIST, "nodes": ANY_LIST},
+    gives={"entities": {}, "nodes": ANY_LIST},
     reads=True,
     repeatable=True,
 )
 TIMELINE = Tool(
     name="timeline",
-    description="With id: a memory's versions and history. Without: memories, newest first.",
+    description="With id: its versions and history. Without: memories, newest first.",
     takes={
         "id": ID,
         "where": {"type": "object", "description": SAME},
@@ -160,7 +160,7 @@ TIMELINE = Tool(
 UPDATE = Tool(
     name="update",
     description="Correct a memory. text takes its place from valid_from on, the old one stays in its history; "
-    "ended_at: it was true until then; the rest changes in place.",
+    "ended_at: true until then; the rest changes in place.",
     takes={
         "id": ID,
         "text": text("What is true now"),
@@ -173,15 +173,14 @@ UPDATE = Tool(
         "protected": {"type": "boolean", "description": "Not to be forgotten"},
     },
     needs=("id",),
-    gives={"id": {}, "changed": ANY_LIST},
+    gives={"id": {}, "changed": {}},
     destroys=True,  # what stands beside the text is overwritten
 )
 FORGET = Tool(
     name="forget",
-    description="Delete a memory and its versions for good. For what is no longer true: update.",
-    takes={"id": ID},
-    needs=("id",),
-    gives={"id": ANY_TEXT},
+    description="Delete for good: id and successors, or, given expect, where (its query: all words).",
+    takes={"id": ID, "where": {"type": "object", "description": SAME}, "expect": whole("How many")},
+    gives={"forgotten": {}},
     destroys=True,
     repeatable=True,
 )
@@ -189,7 +188,7 @@ STATUS = Tool(
     name="status",
     description="Counts of memories by space, and your rights.",
     takes={},
-    gives={"spaces": ANY_LIST},
+    gives={"spaces": {}},
     reads=True,
     repeatable=True,
 )

@@ -9,8 +9,7 @@ from itertools import islice
 
 from clew.ingest.firewall.echo.returned import GRAM, Place, Shelf, Source
 from clew.ingest.firewall.echo.spoken import clauses, sentences, spoken
-from clew.ingest.firewall.echo.wrapping import EXPLAINED_SIGN, TURNING, WRAPPING, named_ids, unwrapped, without_lead
-from clew.ingest.wordings import EXCLUDING
+from clew.ingest.firewall.echo.wrapping import EXCLUDING, EXPLAINED_SIGN, TURNING, WRAPPING, named_ids, unwrapped, without_lead
 from clew.types import NodeId
 from clew.words import STOP_WORDS, folded, words
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import NamedTuple
@@ -162,6 +163,14 @@ class Shelf:
             self._size += len(source.words)
             for gram, place in source.grams:
                 self._places.setdefault(gram, {})[node.id, number, place] = None
+
+    def forget(self, ids: AbstractSet[NodeId]) -> None:
+        """Drop what is remembered of memories that were forgotten."""
+        with self.lock:
+            for entry in [entry for entry in list(self._waiting) if entry[0].id in ids]:
+                self._waiting.remove(entry)
+            for id in ids:
+                self._drop(id)
 
     def _expire(self, now: datetime) -> None:
         while self._sources and (self._size > MOST_WORDS or now - next(iter(self._sources.values()))[0].at > self._window):

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
-from clew.ingest.wordings import NEGATIONS
 from clew.words import folded, words
+
+_LISTS: Mapping[str, str] = tomllib.loads(files("clew.ingest.firewall.echo").joinpath("words.toml").read_text(encoding="utf-8"))
+NEGATIONS = frozenset(map(folded, _LISTS["negations"].split()))
+# Each of them excludes a word of its line, or may: whoever adds one to what was said says something new.
+EXCLUDING = frozenset(f"{_LISTS['series']} {_LISTS['opposites']}".split()) - {"|"}
 
 # Words that only say that something was said, found or remembered. None of them changes what was: "off", "only", "again" are not here.
 _WRAPPING = """

@@ -11,7 +11,19 @@ _RULES = (
 _EARLIER = r"(?:previous|prev|prior|earlier|preceding|above|original|initial|your|ur|system|safety|content|foregoing|former|developer)"
 _DROP = (
     r"(?:ignore|disregard|forget|override|bypass|discard|abandon|set aside|stop following|do not follow|don't follow|do not obey|"
-    r"don't obey|pay no attention to|regardless of)"
+    r"don't obey|pay no attention to|regardless of|scrap)"
+)
+# What an order in the name of new rules goes on with; "New instructions for the printer hang in the hall" does not.
+_GOES_ON = (
+    r"(?:(?:always|never|only|just|please|now|do|you|the (?:assistant|model|ai)|all|any|instead|follow|obey|ignore|answer|reply|respond|"
+    r"recommend|say|tell|approve|write|speak|praise|rank|treat|assume|act|send|call|add|grant|accept|refuse|"
+    r"antworte\w*|sag\w*|empfiehl|empfehle\w*|schreib\w*|behaupte\w*|réponds|répondez|dis|dites|recommande[sz]?|"
+    r"responde\w*|di|diga|recomienda|recomiende|rispondi|consiglia|responda|recomende)\b)"
+)
+_NEW_RULES = (
+    r"(?:(?:new|updated|revised|real|actual)(?: system)? (?:instructions?|directives?|orders|task)|"
+    r"(?:neue|geänderte) (?:anweisung(?:en)?|regeln)|nouvelles (?:instructions|consignes)|nuevas instrucciones|novas instruções|"
+    r"nuove istruzioni)"
 )
 _PERSONA = (
     r"(?:ai|assistant|model|bot|[a-z]{2,20}bot|dan|chatbot|agent|shell|terminal|hacker|administrator|admin|root|unrestricted|unfiltered|jailbroken|"
@@ -21,12 +33,23 @@ _PERSONA = (
 OVERRIDE = command(
     "override",
     [
-        "ignor|disregard|forget|overrid|bypass|discard|abandon|follow|obey|void|cancel|revoke|invalid|suspend|obsolete|no longer|vergiss|"
-        "vergesst|missacht|oubli|olvid|esque|dimentic|забудь|set aside|attention|regardless|supersede|replace|precedence|pas compte|omiso",
-        "instruct|rule|guideline|directive|prompt|polic|orders|constraint|restriction|programming|training|direction|above|before|told|"
-        "know|said|guidance|message|guardrail|safeguard|anweisung|vorgabe|regeln|instruktion|consigne|règles|instruc|reglas|instruç|regras|"
-        "istruzioni|regole|инструкц|правила|указания",
+        "^ignore|disregard|forget|override|bypass|discard|abandon|follow|obey|void|cancel|revoke|invalid|suspend|obsolete|longer|aside|"
+        "attention|regardless|scrap|supersede|replace|precedence|priority|vergiss|vergesst|missachte|befolge|folge|oublie|tiens|tenez|suis|suivez|respectez|respectes|"
+        "olvida|esquece|dimentica|omiso|забудь|игнорируй|проигнорируй",
+        "instru|rule|guid|directi|prompt|polic|orders|constraint|restriction|programming|training|above|before|told|you know|said|message|"
+        "guardrail|safeguard|alles|anweisung|vorgabe|regeln|consigne|règles|reglas|regras|istruzioni|regole|инструкц|правила|указания|"
+        "given|the user|instead",
     ],
+    rf"set your{words(2)} {_RULES} aside\b",
+    rf"{_DROP} (?:what|whatever|everything|anything|all)(?: that)? you(?:'ve| have| were| are)?(?: been| were)? "
+    r"(?:told|instructed|taught|given)\b",
+    rf"[^\n.]{{0,40}}\b(?:overrides?|takes? (?:precedence|priority) over|supersedes?|replaces?) (?:any|all|every\w*|your)(?: of)?"
+    rf"{words(2)} (?:(?:previous|prior|earlier|other|former) (?:instructions|prompts|orders)|"
+    r"(?:else )?(?:that )?you (?:were|have been) (?:given|told))\b",
+    rf"{_DROP}{words(2)} (?:questions?|task|request|query|prompt) (?:above|before)\b",
+    r"(?:ignore|disregard) (?:what )?the user(?:'s (?:question|request|message|wishes)| (?:asked|asks|says|said|wants))\b",
+    r"(?:obey|follow)(?: only| just)? (?:this|the following|these) (?:text|instructions|rules|orders|page|document) instead\b",
+    r"(?:befolg\w*|folge)[^\n.]{0,40} anweisungen (?:in|aus) diese[mnr]\b",
     rf"{_DROP}{words(3)} {_EARLIER}{words(3)} {_RULES}\b",
     rf"{_DROP}{words(2)} (?:{_RULES}|guidance)(?: that)? "
     r"(?:you (?:were|have been|are) given|above|before this|(?:came|come|stand|stood) before)\b",
@@ -36,16 +59,44 @@ OVERRIDE = command(
     rf"(?:your|all)(?: of your| the)? (?:previous|prior|earlier|original|existing) {_RULES}(?: \w+){{0,3}}? "
     r"(?:are|is|have been) (?:hereby |now )?(?:void|cancell?ed|revoked|invalid|suspended|overridden|obsolete|no longer)",
     rf"(?:ignorier\w*|vergiss|vergesst|missachte\w*){words(3)} (?:\w*anweisung\w*|\w*vorgaben?|\w*regeln|\w*instruktion\w*)",
+    r"(?:ignorier\w*|vergiss|vergesst|missachte\w*)[^\n.]{0,20} alles[^\n.]{0,20} "
+    r"(?:bisher\w*|oben|vorher\w*|zuvor) ?(?:gesagte?|stehende|genannte)?\b",
+    r"ne (?:suis|suivez|respecte[sz]?) (?:plus|pas)[^\n.]{0,20} (?:règles|consignes|instructions)\b",
     rf"(?:ignore[zr]?|oublie[zr]?|ne (?:tiens|tenez) pas compte){words(3)} (?:instructions|consignes|règles|directives)\b",
     rf"(?:ignor[ae]|olvid[ae]|esque[cç][ae]|dimentica|ha[zg]a? caso omiso){words(3)} "
     r"(?:instrucciones|reglas|instruções|regras|istruzioni|regole)\b",
     rf"(?:игнорируй|забудь|проигнорируй){words(3)} (?:инструкци\w+|правила|указания)",
 )
+# The same in other words: that new instructions hold, or that the old ones no longer do.
+RELEASE = command(
+    "override",
+    [
+        "^new|updated|revised|real|actual|true|only|neue|geänderte|nouvelles|nuevas|novas|nuove|apply|lifted|removed|disabled|suspend|"
+        "cancel|free|exempt|released|outdated|void|wrong|obsolete|longer|follow|obey",
+        "instruct|directi|orders|task|goal|purpose|your|you |instrucc|instruç|istruz|anweisung|regeln|consigne",
+        "instruct|directi|orders|task|goal|purpose|rule|guideline|prompt|polic|constraint|restriction|programming|training|told|given|"
+        "instrucc|instruç|istruz|anweisung|regeln|consigne",
+    ],
+    rf"{_NEW_RULES}(?: for (?:you|this (?:conversation|chat|session)|the (?:assistant|model|ai)))?\s?[:.] ?"
+    rf"\W{{0,3}}(?:the [^\n.]{{0,60}}\b(?:approve|recommend|answer)|{_GOES_ON})",
+    r"(?:your|the) (?:real|actual|true|only) (?:instructions?|task|goal|purpose|orders) (?:is|are) "
+    r"(?:this|these|the|to|below|as follows|now)\b",
+    r"your (?:new|real|only) task is to\b",
+    rf"your{words(1)} {_RULES} (?:is|are) (?:now |hereby )?(?:outdated|void|obsolete|revoked|cancell?ed|suspended)\b",
+    rf"your{words(2)} {_RULES} (?:do not|don't|does not|no longer) apply\b",
+    rf"your{words(2)} {_RULES} (?:have|has) (?:now )?been (?:lifted|removed|disabled|suspended|cancell?ed|updated)\b",
+    rf"you(?:'re| are) (?:now )?(?:free|exempt|released) (?:from|of){words(2)} {_RULES}\b",
+    rf"you (?:don't|do not|need not|no longer) (?:have to |need to )?(?:follow|obey){words(1)} (?:your|the|any){words(1)} {_RULES}\b",
+    r"(?:what|whatever|everything) you (?:were|have been) (?:told|instructed|given)[^\n.;]{0,30}"
+    r"\b(?:outdated|void|wrong|obsolete|no longer)",
+)
 PERSONA = command(
     "persona",
     [
-        "you are no|you're no|from now on|from this point|starting now|henceforth|pretend|act as|behave as|respond as|roleplay|role-play|"
-        "simulate| mode|bist du|du bist|tu es|vous êtes|eres|serás|a partir de agora|ты",
+        "^you|from|starting|henceforth|pretend|act|behave|respond|roleplay|role|simulate|enter|enable|activate|switch|bist|tu|vous|eres|"
+        "serás|partir|desde|ты",
+        "you are no|you're no|you are in|from now on|from this point|starting now|henceforth|pretend|act as|behave as|respond as|"
+        "roleplay|role-play|simulate| mode|bist du|du bist|tu es|vous êtes|eres|serás|a partir de agora|ты",
     ],
     rf"you(?: are|'re) (?:now|no longer){words(4)} {_PERSONA}\b",
     rf"(?:from now on|from this point on|starting now|henceforth),?{words(1)} (?:you{words(2)} (?:are|act|become){words(4)} {_PERSONA}\b|"
@@ -57,6 +108,7 @@ PERSONA = command(
     r"(?=[^\n]{0,80}(?:polic|restrict|filter|rule|limit|refus))",
     rf"(?:von jetzt an|ab sofort|ab jetzt) bist du{words(4)} {_PERSONA}\b",
     rf"du bist (?:jetzt|nun|ab sofort){words(3)} {_PERSONA}\b",
+    r"you are (?:now )?in (?:admin|administrator|developer|debug|god|dan|jailbreak|unrestricted|maintenance) mode\b",
     rf"(?:à partir de maintenant|désormais),? (?:tu es|vous êtes){words(3)} {_PERSONA}\b",
     rf"(?:a partir de ahora|desde ahora),? (?:eres|serás){words(3)} {_PERSONA}\b",
     rf"a partir de agora,? (?:você é|és){words(3)} {_PERSONA}\b",
@@ -67,13 +119,18 @@ _SOMEBODY = r"(?:the |your |any )?(?:user|customer|human)\b(?![^.\n]{0,80}\b(?:u
 CONCEAL = command(
     "concealment",
     [
-        "user|customer|human|nutzer|anwender|utilisateur|client|usuario|usuário|cliente|пользовател",
-        "do not|don't|never|without|keep|hide|nicht|ne |n'|no |não |не ",
+        "^user|users|customer|human|these|this|nutzer|benutzer|anwender|utilisateur|client|usuario|usuário|пользователь",
+        "do not|don't|never|without|keep|hide|does not|doesn't|must not|should not|may not|need not|nicht|ne |n'|no |não |не ",
     ],
     rf"(?:do not|don't|never) (?:ever )?(?:tell|inform|alert|notify|warn){words(1)} {_SOMEBODY}\b",
     rf"(?:do not|don't|never) (?:mention|reveal|disclose|say|report|show){words(5)} to {_SOMEBODY}\b",
     rf"(?:do not|don't|never) let {_SOMEBODY} (?:know|see|notice|find out)\b",
     rf"without (?:telling|informing|alerting|notifying) {_SOMEBODY}\b",
+    r"the user (?:does not|doesn't|need not|must not|should not|may not)(?: need to)? (?:know|learn|see|notice|find out)"
+    r"(?: (?:about|of) (?:this|these|it)\b| it\b)?[^\w\n]{0,3}(?:$|(?<=[.!;])|step\b|action\b|note\b|change\b)",
+    rf"(?:do not|don't|never) (?:disclose|mention|reveal|repeat|acknowledge|admit|quote){words(2)} "
+    r"(?:these (?:lines|instructions|rules|orders)|this (?:message|instruction|note|prompt|line|rule|order))\b",
+    r"keep (?:this|these) (?:instructions?|messages?|rules?|prompts?|orders?) (?:to yourself|secret|hidden|private)\b",
     rf"(?:keep|hide){words(4)} (?:secret |hidden )?from {_SOMEBODY}\b",
     rf"(?:sag\w*|verrat\w*|erzähl\w*|teil\w*) (?:dem|den|der) (?:be)?(?:nutzern?|anwendern?){words(3)} (?:nicht|nichts)\b",
     r"(?:erwähn\w*|verschweig\w*)[^\n.]{0,30}(?:dem|den|der) (?:be)?(?:nutzern?|anwendern?)",
@@ -83,15 +140,22 @@ CONCEAL = command(
     r"не (?:говори|сообщай|рассказывай) пользовател",
 )
 _TELL = r"(?:print|reveal|show|output|repeat|display|give me|tell me|write out|return|leak|dump|disclose|paste|recite)"
+_PRIVATE = r"api keys?|passwords?|secrets|credentials?|access tokens|private notes|personal data"
 LEAK = command(
     "prompt_leak",
     [
-        "prompt|instruction|rules|above|instruccion|anweisung|consigne|промпт|инструкции",
-        "print|reveal|show|output|repeat|display|give me|tell me|write out|return|leak|dump|disclose|paste|recite|gib|zeig|nenn|wiederhol|"
-        "affiche|montre|révèle|répète|muestra|revela|imprime|repite|покажи|выведи|напиши|раскрой",
+        "prompt|instruction|rules|above|instruccion|anweisung|consigne|промпт|инструкции|you remember|you know|your memory|your context|"
+        "your notes|stored data|.env|.ssh|id_rsa|.aws|/etc/",
+        "^read|open|list|reply|print|reveal|show|output|repeat|display|give|tell|write|return|leak|dump|disclose|paste|recite|gib|zeig|zeige|"
+        "nenn|nenne|wiederhole|affiche|montre|révèle|répète|muestra|revela|imprime|repite|покажи|выведи|напиши|раскрой",
     ],
     rf"{_TELL}{words(3)} (?:your|hidden|initial|the system|system){words(3)} (?:prompts?|instructions?|rules)\b",
     rf"{_TELL} (?:everything|all|the (?:text|words|lines))(?: that is| written)? above\b",
+    rf"(?:{_TELL}|list|reply with) (?:everything|all)(?: that)? you (?:remember|know|have stored)\b",
+    rf"(?:{_TELL}|show me|list|reply with){words(3)} (?:{_PRIVATE}){words(6)} your (?:memory|context|notes|history|records)\b",
+    rf"(?:{_TELL}) (?:all |every |any )(?:the )?(?:stored data|private notes|memories|{_PRIVATE})\b",
+    rf"(?:{_TELL}|show me|read|open){words(4)} (?:your )?[\w/$~.-]{{0,40}}(?:\.env\b|\.ssh/|id_rsa|\.aws/|/etc/(?:passwd|shadow))"
+    r"[^\n]{0,60}(?:\b(?:your (?:reply|answer|response)|credentials|passwords?|keys)\b)",
     rf"(?:gib|zeig\w*|nenn\w*|wiederhol\w*){words(2)} "
     rf"(?:(?:den )?system-?prompt\w*|(?:dein\w*|versteckt\w*){words(2)} (?:system-?prompt\w*|anweisungen))",
     rf"(?:affiche|montre|révèle|répète)[sz]?{words(2)} (?:ton|votre|tes|vos|le){words(2)} (?:prompts?|instructions|consignes)",

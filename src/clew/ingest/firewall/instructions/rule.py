@@ -25,6 +25,20 @@ _SENTENCES = r"[.!?\n。!?]"
 MAX_PREFIX = 300  # characters before a command in which somebody may be named who said it
 
 
+_PREFIX = 5  # characters of a word by which it is looked for among the words that rules need
+_WORD_BREAKS = bytes(code if chr(code).isalnum() or chr(code) == "_" else ord(" ") for code in range(256))
+
+
+def word_starts(text: str) -> frozenset[str]:
+    """Return the first characters of every word of a text in lower case.
+
+    >>> sorted(word_starts("please ignore `all` of it"))
+    ['all', 'ignor', 'it', 'of', 'pleas']
+    """
+    found = text.encode().translate(_WORD_BREAKS).decode().split() if text.isascii() else compiled(r"\w+").findall(text)
+    return frozenset([word[:_PREFIX] for word in found])
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A flag, its pattern, and groups of literals: without one of each group it is not looked for, nor even compiled."""
@@ -32,15 +46,20 @@ class Rule:
     flag: str
     needs: tuple[tuple[str, ...], ...]
     pattern: str = field(repr=False)
-    gate: str = field(default="", repr=False)
-    """A word with which all that is found begins or goes on: one short pattern in the place of dozens of literals, none of few."""
+    starts: tuple[frozenset[str], ...] = ()
+    """Groups of first characters of words, as `word_starts` returns them: compared at once, where literals are looked for in turn."""
+    by_line: bool = False
+    """Whether all that it finds lies in one line: then only lines with the words that it needs have to be searched."""
 
-    def finds(self, text: str) -> bool:
-        """Tell whether a text in small letters gives such an order."""
-        if self.gate and compiled(self.gate).search(text) is None:
-            return False
-        for group in self.needs:  # plain loops: most texts end here, and an `any` over each group takes longer
-            for literal in group:
+    def finds(self, text: str, starts: frozenset[str] | None = None) -> bool:
+        """Tell whether a text in small letters gives such an order; `starts` are its word starts, if they are known."""
+        if self.starts:
+            starts = word_starts(text) if starts is None else starts
+            for group in self.starts:
+                if group.isdisjoint(starts):
+                    return False
+        for literals in self.needs:  # plain loops: most texts end here, and an `any` over each group takes longer
+            for literal in literals:
                 if literal in text:
                     break
             else:
@@ -54,7 +73,8 @@ class Rule:
         ((('hello',),), None)
         """
         needs = tuple(tuple(filter(str.isascii, group)) for group in self.needs)
-        return replace(self, needs=needs) if all(needs) else None
+        starts = tuple(frozenset(filter(str.isascii, group)) for group in self.starts)
+        return replace(self, needs=needs, starts=starts) if all(needs) and all(starts) else None
 
 
 @cache
@@ -63,14 +83,23 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.MULTILINE)
 
 
-def command(flag: str, needs: Sequence[str], *patterns: str, gate: str = "") -> Rule:
-    """Return the rule for orders that stand where a command begins; each of `needs` are literals, parted by |, as are words in `gate`.
+def command(flag: str, needs: Sequence[str], *patterns: str) -> Rule:
+    """Return the rule for orders that stand where a command begins; each of `needs` are literals, parted by |.
 
-    >>> rule = command("greet", ["hello|hi"], r"say hello")
+    No pattern may reach beyond a line. A group that begins with ^ holds words, or beginnings of at least five letters: an order has
+    a word that begins so.
+
+    >>> rule = command("greet", ["^hello|hi", "say"], r"say (?:hello|hi)")
     >>> rule.finds("it rains. say hello"), rule.finds("they say hello"), rule.finds('the test wrote: "say hello"')
     (True, False, False)
     """
-    return Rule(flag, _groups(needs), f"{_BEGINS}(?:{_joined(patterns)})", rf"\b(?:{gate})" if gate else "")
+    starts = tuple(word_starts(" ".join(_first_words(each))) for each in needs if each.startswith("^"))
+    literals = [each for each in needs if not each.startswith("^")]
+    return Rule(flag, _groups(literals), f"{_BEGINS}(?:{_joined(patterns)})", starts, by_line=True)
+
+
+def _first_words(group: str) -> list[str]:
+    return [compiled(r"\w+").findall(each)[0] for each in group.removeprefix("^").split("|")]
 
 
 def marker(flag: str, needs: Sequence[str], *patterns: str) -> Rule:

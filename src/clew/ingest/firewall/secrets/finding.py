@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
 
-from clew.ingest.firewall.secrets.assigned import assigned
+from clew.ingest.firewall.secrets.assigned import assigned, lowered
+from clew.ingest.firewall.secrets.codes import codes
 from clew.ingest.firewall.secrets.rule import Rule, Secret
 from clew.ingest.firewall.secrets.services import SERVICES
-from clew.ingest.firewall.secrets.shapes import CARD, PRIVATE, SHAPES, private_keys
+from clew.ingest.firewall.secrets.shapes import CARD, KUBERNETES, PRIVATE, SHAPES, SHORT, kubernetes_secrets, private_keys
 
 _SHORTEST = 8  # characters of a name and a value together: a shorter text holds no secret that could be told
 _REPEATED = 6  # characters of a value that is taken out wherever else it stands: a shorter one may be a word
@@ -37,10 +38,11 @@ _ANCHORS = _by_sign()
 
 def _tried(text: str) -> Sequence[Rule]:
     """Return the rules that may find something: a hundred literals are looked for in the time that one pattern takes."""
+    short = [rule for rule in SHORT if rule.anchors[0] in text]
     if "://" not in text and max(map(len, text.split()), default=0) < _SHORTEST_TOKEN:
-        return ()
+        return short
     found = {place for sign, anchors in _ANCHORS.items() if sign in text for anchor, place in anchors if anchor in text}
-    return [_RULES[place] for place in sorted(found)]
+    return [*(_RULES[place] for place in sorted(found)), *short]
 
 
 def secrets_in(text: str, *, cards: bool = False, known: Mapping[str, str] = NOTHING) -> tuple[Secret, ...]:
@@ -54,7 +56,11 @@ def secrets_in(text: str, *, cards: bool = False, known: Mapping[str, str] = NOT
     found = [*private_keys(text)] if PRIVATE in text else []
     for rule in _tried(text):
         found += rule(text)
-    found += assigned(text)
+    if KUBERNETES in text:
+        found += kubernetes_secrets(text)
+    small = lowered(text)
+    found += assigned(text, small)
+    found += codes(text, small)
     if cards and _may_hold_card(text):
         found += CARD(text)
     return _apart([*found, *repeats(text, {**values(text, found), **known})]) if found or known else ()

@@ -78,4 +78,15 @@ MONEY: tuple[Rule, ...] = (
     token("square_token", r"sq0(?:atp|csp)-[A-Za-z0-9_-]{22,43}+|EAAA[A-Za-z0-9_-]{60}", "sq0", "EAAA"),
     token("shopify_token", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}", "shp"),
 )
-SERVICES = (*CLOUDS, *CODE, *MODELS, *MESSAGES, *MONEY)
+OTHERS: tuple[Rule, ...] = (
+    token("mapbox_token", r"sk\.eyJ[A-Za-z0-9_-]{40,}+\.[A-Za-z0-9_-]{16,}+", "sk.eyJ"),
+    token("wallet_key", r"[xyz]prv[A-Za-z0-9]{80,120}+", "prv"),
+    token(
+        "service_token",
+        r"(?:nfp_|ntn_|sbp_|pscale_(?:tkn|pw|oauth)_|dp\.(?:pt|st|sa|ct|scim|audit)\.|pul-|CCIPAT_|CCIPRJ_|tskey-[a-z]{2,12}-|NRAK-|NRII-|"
+        r"sq[apu]_|bkua_|rnd_|lsv2_[ps][tk]_|fo1_|phx_|ops_eyJ|dt0[cs]01\.|shippo_live_|sl\.|1//0|EAA)[A-Za-z0-9_.-]{20,}+",
+        *("nfp_", "ntn_", "sbp_", "pscale_", "dp.", "pul-", "CCIP", "tskey-", "NRAK-", "NRII-", "sqa_", "sqp_", "squ_", "bkua_", "rnd_"),
+        *("lsv2_", "fo1_", "phx_", "ops_eyJ", "dt0", "shippo_live_", "sl.", "1//0", "EAA"),
+    ),
+)
+SERVICES = (*CLOUDS, *CODE, *MODELS, *MESSAGES, *MONEY, *OTHERS)

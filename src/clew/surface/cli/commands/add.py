@@ -34,6 +34,7 @@ from clew.surface.cli.values import categories
     default="reinforce",
     help="What to do with what is there already. [reinforce]",
 )
+@click.option("--force", is_flag=True, help="Keep it although the same text was forgotten.")
 @click.option("--jsonl", is_flag=True, help="With -: each line is a JSON object as said above.")
 @common
 def add_command(session: Session, text: str, *, jsonl: bool, tags: tuple[str, ...], metadata: tuple[str, ...], **options: Any) -> int:
@@ -47,8 +48,8 @@ def add_command(session: Session, text: str, *, jsonl: bool, tags: tuple[str, ..
       clew add - --jsonl < memories.jsonl
 
     A line of --jsonl must have text, and may have category, trigger, importance, title, space, tags (or tag), metadata, valid_from,
-    valid_to, source, keywords, stability, idempotency_key (or key), near and on_duplicate. A field of the line takes the place of the
-    option; tags of both are united. Any other field is refused, that line only.
+    valid_to, source, keywords, stability, idempotency_key (or key), near, on_duplicate and force. A field of the line takes the place of
+    the option; tags of both are united. Any other field is refused, that line only.
     """  # noqa: D301 - click's own mark for a paragraph that keeps its lines
     fields: dict[str, Any] = {**options, "tags": tags, "metadata": pairs(metadata)}
     given = {name: value for name, value in fields.items() if value not in (None, (), {})}
@@ -63,11 +64,11 @@ def add_command(session: Session, text: str, *, jsonl: bool, tags: tuple[str, ..
 
 def _add_one(session: Session, text: str, fields: dict[str, Any]) -> int:
     from clew.surface import payload  # noqa: PLC0415 - each start pays for what it uses
-    from clew.surface.cli.views.outcomes import outcome_line  # noqa: PLC0415
+    from clew.surface.cli.views.outcomes import outcome_line, similar_lines  # noqa: PLC0415
 
     with session.clew(create=True) as clew:
         entry = payload.outcome(clew.remember(text, **fields))
     for note in entry.get("notes", ()):
         session.note(note)
-    session.answer(entry, lambda: click.echo(clean(outcome_line(entry))))
+    session.answer(entry, lambda: click.echo(clean("\n".join([outcome_line(entry), *similar_lines(entry)]))))
     return 1 if entry["outcome"] == "rejected" else 0

@@ -1,4 +1,4 @@
-"""`clew stats`, `clew verify`, `clew compact`, `clew backup`: look after the store."""
+"""`clew stats`, `clew verify`, `clew compact`, `clew backup`, `clew restore`: look after the store."""
 
 from __future__ import annotations
 
@@ -65,25 +65,38 @@ def _documents(kinds: dict[str, int]) -> str:
 
 
 @click.command("verify")
-@click.option("--repair", is_flag=True, help="First rebuild from the truth everything that can be.")
+@click.option("--repair", is_flag=True, help="First rebuild what is derived, and set aside rows that cannot be read.")
 @common
 def verify_command(session: Session, *, repair: bool) -> int:
     """Check the store for damage.
 
-    Everything derived is compared with the truth. Exits with 3 if something is wrong.
+    Every row is read, and everything derived is compared with the truth. Exits with 3 if something is wrong. --repair copies
+    rows that cannot be repaired to a file beside the store and removes them.
     """
     from clew.surface import payload  # noqa: PLC0415 - each start pays for what it uses
 
     with session.clew() as clew:
-        problems = clew.verify(repair=repair)
+        done = clew.repair() if repair else None
+        problems = clew.verify()
 
     def people() -> None:
+        for aside in done.quarantined if done else ():
+            click.echo(clean(f"! set aside: {aside.detail}"))
+        if done and done.file:
+            click.echo(clean(f"  The rows were copied to {done.file}."))
         for problem in problems:
             click.echo(clean(f"✗ {problem.check}: {problem.detail}\n  {problem.way_out}"))
         if not problems:
             click.echo("Repaired and sound." if repair else "Sound.")
 
-    session.answer({"sound": not problems, "repaired": repair, "problems": [payload.problem(each) for each in problems]}, people)
+    document = {
+        "sound": not problems,
+        "repaired": repair,
+        "problems": [payload.problem(each) for each in problems],
+        "quarantined": [payload.problem(each) for each in done.quarantined] if done else [],
+        "quarantine": str(done.file) if done and done.file else None,
+    }
+    session.answer(document, people)
     return UNSOUND if problems else 0
 
 
@@ -92,7 +105,8 @@ def verify_command(session: Session, *, repair: bool) -> int:
 def compact_command(session: Session) -> None:
     """Give back unused space and merge the indexes.
 
-    What was forgotten leaves the file for good; nothing searchable changes. Others may read meanwhile; writers wait.
+    The file is rewritten without what was deleted, and its journal is cut; nothing searchable changes. Others may read meanwhile;
+    writers wait.
     """
     with session.clew() as clew:
         before = clew.stats().get("bytes", 0)
@@ -108,9 +122,41 @@ def compact_command(session: Session) -> None:
 def backup_command(session: Session, path: str) -> None:
     """Copy the store to the new file PATH.
 
-    Others may go on using it meanwhile. The copy is a store itself: use it with --store, or bring it in with clew load.
+    Others may go on using it meanwhile. The copy is a store itself: use it with --store, or put it in place with clew restore.
     """
     with session.clew() as clew:
         target = clew.backup(path)
     count = target.stat().st_size
     session.answer({"path": str(target), "bytes": count}, lambda: click.echo(clean(f"Backed up to {target} ({size(count)}).")))
+
+
+@click.command("restore")
+@click.argument("backup", type=click.Path(dir_okay=False))
+@click.option("--discard", is_flag=True, help="Do not keep the replaced store.")
+@click.option("--force", is_flag=True, help="Replace a file that is too damaged to be recognised as a store.")
+@common
+def restore_command(session: Session, backup: str, *, discard: bool, force: bool) -> None:
+    """Put the backup BACKUP in the place of the store.
+
+    It is verified first, and nothing is replaced if it is damaged. No other process may use the store. What was there is kept
+    beside it as PATH.replaced. To bring a memory back from the archive: clew unarchive.
+    """
+    from clew.engine import restore_backup  # noqa: PLC0415 - each start pays for what it uses
+    from clew.surface import payload  # noqa: PLC0415
+
+    done = restore_backup(backup, session.store, config=session.config, keep=not discard, force=force)
+    document = {
+        "path": str(done.path),
+        "nodes": done.nodes,
+        "replaced": str(done.replaced) if done.replaced else None,
+        "problems": [payload.problem(each) for each in done.problems],
+    }
+
+    def people() -> None:
+        click.echo(clean(f"Restored {counted(done.nodes, 'node')} to {done.path}."))
+        if done.replaced:
+            click.echo(clean(f"What was there is kept as {done.replaced}."))
+
+    for problem in done.problems:
+        session.note(f"{problem.check}: {problem.detail}. {problem.way_out}")
+    session.answer(document, people)

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from clew.errors import NotFoundError, ProtectedError
 from clew.surface.cli.ids import whole_id
 from clew.surface.cli.options import pairs
 from clew.surface.cli.session import Session, common
-from clew.surface.cli.text import counted, one_line
+from clew.surface.cli.text import clean, counted, one_line
 from clew.surface.cli.values import categories
 from clew.words import sentence_list
 
 if TYPE_CHECKING:
     from clew.engine import Clew
-    from clew.types import Node
+    from clew.types import Receipt
 
 KINDS = ("memory", "version", "document", "section", "chunk")  # in the order in which they are told
 SHOWN_CHARACTERS = 64  # of a text, beside its id on a line
+MOST_SHOWN = 50  # of what would go
 
 
 @click.command("update")
@@ -60,62 +61,149 @@ def update_command(session: Session, id: str, *, tags: tuple[str, ...], no_tags:
 
 
 @click.command("forget")
-@click.argument("ids", metavar="ID…", nargs=-1, required=True)
+@click.argument("ids", metavar="[ID]…", nargs=-1)
+@click.option("--source", metavar="TEXT", help="All that come from here: a file, or the source that was given.")
+@click.option("--tag", "tags", metavar="NAME", multiple=True, help="All with this tag; repeat to ask for all of several.")
+@click.option("--space", metavar="NAME", help="All of this space; with other filters, only in it. [the setting store.space]")
+@click.option("--category", "categories", metavar="NAME", multiple=True, shell_complete=categories, help="All of this category.")
+@click.option("--before", metavar="DATE", help="All that became true before then.")
+@click.option("--query", metavar="WORDS", help="All whose title and text hold every one of these words, as the word index reads them.")
+@click.option("--dry-run", is_flag=True, help="Only show what would go.")
+@click.option("--confirm", type=int, metavar="N", help="Forget if exactly N memories and documents go.")
+@click.option("--only", is_flag=True, help="Leave what superseded them, and other states of the same file.")
 @click.option("--force", is_flag=True, help="Protected ones too.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask; needed where nobody can be asked.")
+@click.option("--no-tombstone", is_flag=True, help="Keep no keyed hash of the texts: they may come back.")
+@click.option("--no-check", is_flag=True, help="Do not search the store's files afterwards.")
+@click.option("--verify", metavar="TEXT", help="Forget nothing: search the bytes of all files of the store for TEXT.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask about the IDs; needed where nobody can be asked.")
 @common
-def forget_command(session: Session, ids: tuple[str, ...], *, force: bool, yes: bool) -> int:
-    """Remove memories for good.
+def forget_command(
+    session: Session,
+    ids: tuple[str, ...],
+    *,
+    source: str | None,
+    tags: tuple[str, ...],
+    space: str | None,
+    categories: tuple[str, ...],
+    before: str | None,
+    query: str | None,
+    dry_run: bool,
+    confirm: int | None,
+    verify: str | None,
+    yes: bool,
+    **options: bool,
+) -> int:
+    """Remove memories and documents for good.
 
-    With their words, vectors and history; only the fact of forgetting stays. All of them are looked up first: an
-    unknown or a protected one stops the command before anything is removed.
-    """
-    if not yes and (session.as_json or not sys.stdin.isatty()):
-        raise click.UsageError("Forgetting cannot be undone, and nobody can be asked here: add --yes.")
+    By ID, with all versions and with what superseded them, or by filters, which also see what is archived or ended. Filters
+    need --confirm N where nobody can be asked. Then the bytes of the store's files are searched, and what is left is told.
+    A forgotten text is rejected when it is offered again; clew add --force keeps it.
+
+    \b
+      clew forget 01m7gf
+      clew forget --source notes/old.md --dry-run
+      clew forget --tag draft --before 2026-01-01 --confirm 12
+      clew forget --verify "the secret"
+    """  # noqa: D301 - click's own mark for a paragraph that keeps its lines
+    named = {"tags": tags, "space": space, "category": categories, "before": before}
+    where = {name: value for name, value in named.items() if value not in (None, ())}
+    filtered = bool(where) or source is not None or query is not None
+    if sum((bool(ids), filtered, verify is not None)) != 1:
+        raise click.UsageError("Name IDs, or filters such as --tag, or --verify TEXT: one of the three.")
+    if verify is not None:
+        return _verify(session, verify)
+    asked = not dry_run and confirm is None and not (yes and ids)
+    if asked and (session.as_json or not sys.stdin.isatty()):
+        wanted = "add --yes" if ids else "add --confirm N, where N is what --dry-run counts"
+        raise click.UsageError(f"Forgetting cannot be undone, and nobody can be asked here: {wanted}.")
+    how: dict[str, Any] = {"only": options["only"], "force": options["force"]}
     with session.clew() as clew:
-        nodes = list({node.id: node for node in (_forgettable(clew, id, force=force) for id in ids)}.values())
-        if not yes and not _agreed(nodes):
-            click.echo("Nothing was forgotten.")
-            return 1
-        with clew.store.transaction():  # all of them or none
-            gone = _with_parts(clew, nodes)
-            for node in nodes:
-                clew.forget(node.id, force=force)
-    forgotten = [node.id for node in nodes]
-    session.answer({"forgotten": forgotten, "removed": gone}, lambda: click.echo(f"Forgot {_told(gone)}."))
+        if ids:
+            how["id"] = [whole_id(clew, id) for id in ids]
+        else:
+            where |= {} if source is None else {"source": _known_source(clew, source, space)}
+            how |= {"where": where or None, "query": query}
+        planned = clew.forget(**how, dry_run=True)
+        if dry_run or (asked and not _agreed(clew, planned)):
+            return _planned(session, clew, planned, dry_run=dry_run)
+        count = confirm if confirm is not None else len(planned.ids)
+        done = clew.forget(**how, expect=count, tombstone=not options["no_tombstone"], check=not options["no_check"])
+    from clew.surface import payload  # noqa: PLC0415 - each start pays for what it uses
+
+    session.answer(payload.receipt(done), lambda: _show(done))
     return 0
 
 
-def _with_parts(clew: Clew, nodes: list[Node]) -> dict[str, int]:
-    """Return how many of each kind go: memories with their versions, documents with their sections and chunks."""
-    family = clew.store.get(clew.store.family([node.id for node in nodes])).values()
-    return dict(Counter("version" if node.kind == "memory" and node.root else str(node.kind) for node in family))
+def _verify(session: Session, text: str) -> int:
+    """Search the files for a text; exit with 1 where it is found."""
+    from clew.surface import payload  # noqa: PLC0415 - each start pays for what it uses
+
+    with session.clew() as clew:
+        files = clew.search_files(text)
+
+    def people() -> None:
+        for each in files:
+            click.echo(clean(f"{each.file}: {'not found' if not each.found else counted(each.found, 'time')}"))
+
+    session.answer(payload.searched(files), people)
+    return 1 if any(each.found for each in files) else 0
 
 
-def _told(gone: dict[str, int]) -> str:
+def _known_source(clew: Clew, source: str, space: str | None) -> str:
+    """Return the source as it is kept: files are known by absolute paths."""
+    absolute = str(Path(source).expanduser().resolve())
+    return absolute if clew.store.carriers(space or clew.settings.store.space, {"file": absolute}) else source
+
+
+def _planned(session: Session, clew: Clew, planned: Receipt, *, dry_run: bool) -> int:
+    """Tell what would go, or that nothing went."""
+    from clew.surface import payload  # noqa: PLC0415 - each start pays for what it uses
+
+    def people() -> None:
+        _list(clew, planned)
+        click.echo(f"Would forget {_told(planned.removed)}. To do it: --confirm {len(planned.ids)}" if planned.ids else "Nothing matches.")
+
+    if not dry_run:
+        click.echo("Nothing was forgotten.")
+        return 1
+    session.answer(payload.receipt(planned), people)
+    return 0
+
+
+def _show(done: Receipt) -> None:
+    click.echo(f"Forgot {_told(done.removed)}." if done.ids else "Nothing matches.")
+    if done.files:
+        names = sentence_list([each.file for each in done.files])
+        click.echo(clean(f"Searched {names}: {f'{done.found} pieces are left' if done.found else 'nothing of it is left'}."))
+    if done.shared:
+        click.echo(f"{counted(done.shared, 'piece')} of it also {'stands' if done.shared == 1 else 'stand'} in other memories.")
+    if done.kept:
+        click.echo(f"What it had superseded stays: {', '.join(done.kept)}")
+    for each in done.remains:
+        click.echo(clean(f"Left for now: {each}"))
+    from clew.engine.forgetting import ELSEWHERE  # noqa: PLC0415 - each start pays for what it uses
+
+    for each in done.unchecked:
+        if each not in ELSEWHERE:
+            click.echo(clean(f"Not searched and not changed: {each}"))
+
+
+def _told(gone: Mapping[str, int]) -> str:
     return sentence_list([counted(gone[kind], kind) for kind in KINDS if kind in gone])
 
 
-def _forgettable(clew: Clew, id: str, *, force: bool) -> Node:
-    id = whole_id(clew, id)
-    node = clew.get(id)
-    if node is not None and node.kind == "memory" and node.root:  # a version goes with the memory it is of
-        node = clew.get(node.root)
-    if node is None:
-        raise NotFoundError(f"No memory {id}. Nothing was forgotten. List them with: clew list", id=id)
-    if node.protected and not force:
-        raise ProtectedError(
-            f"Memory {node.id} is protected. Nothing was forgotten. Lift it with: clew protect {node.id} --off, or forget with --force.",
-            id=node.id,
-        )
-    return node
+def _list(clew: Clew, planned: Receipt) -> None:
+    nodes = clew.store.get(planned.ids[:MOST_SHOWN])
+    for id in planned.ids[:MOST_SHOWN]:
+        text = one_line(nodes[id].text) if id in nodes else ""
+        click.echo(f"  {id}  {text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + '…'}")
+    if len(planned.ids) > MOST_SHOWN:
+        click.echo(f"  and {len(planned.ids) - MOST_SHOWN:,} more")
 
 
-def _agreed(nodes: list[Node]) -> bool:
-    for node in nodes:
-        text = one_line(node.text)
-        click.echo(f"  {node.id}  {text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + '…'}")
-    return click.confirm(f"Forget {counted(len(nodes), 'memory')} for good?")
+def _agreed(clew: Clew, planned: Receipt) -> bool:
+    _list(clew, planned)
+    return bool(planned.ids) and click.confirm(f"Forget {_told(planned.removed)} for good?")
 
 
 @click.command("protect")

@@ -1,4 +1,4 @@
-"""`clew decay`, `clew restore`: archive what has faded, and bring it back."""
+"""`clew decay`, `clew unarchive`: archive what has faded, and bring it back."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def _line(each: Fading) -> str:
     return f"{each.id}  {each.score:.3f}  {text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + '…'}"
 
 
-@click.command("restore")
+@click.command("unarchive")
 @click.argument("id")
 @common
-def restore_command(session: Session, id: str) -> None:
+def unarchive_command(session: Session, id: str) -> None:
     """Bring the memory ID back from the archive.
 
     That counts as a use: the days until it fades again begin anew.
@@ -69,6 +69,6 @@ def restore_command(session: Session, id: str) -> None:
     with session.clew() as clew:
         id = whole_id(clew, id)
         before = clew.get(id)
-        node = clew.restore(id)
+        node = clew.unarchive(id)
     said = "is back" if before is not None and before.archived else "was not archived"
     session.answer({"id": node.id, "archived": node.archived}, lambda: click.echo(f"{one_line(node.id)} {said}."))

@@ -33,6 +33,7 @@ SIGNS = {"imported": "+", "updated": "~", "unchanged": "=", "skipped": "-", "fai
 @click.option("--metadata", metavar="KEY=VALUE", multiple=True, help="Anything else to keep with all of it; repeatable.")
 @click.option("--exclude", metavar="PATTERN", multiple=True, help="Leave out what matches, written as in .gitignore; repeatable.")
 @click.option("--hidden", "include_hidden", is_flag=True, help="Take hidden files too.")
+@click.option("--force", is_flag=True, help="Read unchanged files anew, and keep documents that were forgotten.")
 @click.option("--name", metavar="TEXT", help="With -: under which name to keep it. [its hash]")
 @common
 def import_command(session: Session, paths: tuple[str, ...], *, name: str | None, metadata: tuple[str, ...], **options: Any) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from clew.errors import InputError
+from clew.private_files import create_private_file
 from clew.surface.cli.asking import question
 from clew.surface.cli.session import Session, common
 
@@ -37,7 +39,8 @@ def recall_command(session: Session, *, query: str, asked: dict[str, Any], expla
     with session.clew() as clew:
         answer = clew.recall(query, **asked, track=False if no_track or save_trace else None)
         if file is not None:
-            file.write_text(payload.dumps(clew.trace(answer), indent=2) + "\n", encoding="utf-8")
+            with os.fdopen(create_private_file(file), "w", encoding="utf-8") as trace:
+                trace.write(payload.dumps(clew.trace(answer), indent=2) + "\n")
     session.answer(payload.recall(answer) if session.as_json else {}, lambda: _show(session, answer, explain=explain))
     return 0 if answer.hits else 1
 

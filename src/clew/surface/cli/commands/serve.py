@@ -21,6 +21,10 @@ UNREACHABLE = (
     "It listens everywhere, but answers only those who call it localhost or 127.0.0.1; others get 421. "
     "Name what they call it in serve.allowed_hosts, such as CLEW_SERVE__ALLOWED_HOSTS='[localhost, notes.example.org]'."
 )
+TOKENLESS = (
+    "The store has had tokens and has none now, so every request is refused. Make one with: clew token create NAME --space SPACE, "
+    "or allow callers on this machine without: clew token allow-anonymous"
+)
 
 
 @click.command("serve")
@@ -39,6 +43,7 @@ def serve_command(session: Session, *, host: str | None, port: int | None) -> No
     """  # noqa: D301 - click's own mark for a paragraph that keeps its lines
     if missing := next((name for name in ("fastapi", "uvicorn") if find_spec(name) is None), None):
         raise InputError("extra", "serve", f"is not installed: there is no {missing}", f"Install it with: {EXTRA}")
+    from clew.engine.tokens import Tokens  # noqa: PLC0415 - as below
     from clew.surface.http.serving import serve  # noqa: PLC0415 - uvicorn, which only this needs
 
     chosen: dict[str, Any] = {"serve.host": host, "serve.port": port}
@@ -50,6 +55,9 @@ def serve_command(session: Session, *, host: str | None, port: int | None) -> No
             sys.stdout.flush()  # whoever started it waits for this line
             if unreachable(clew.settings.serve):
                 session.note(UNREACHABLE)
+            tokens = Tokens(clew.store, clew.now)
+            if tokens.required() and not tokens.list():
+                session.note(TOKENLESS)
 
         _log(clew.settings)
         serve(clew, clew.settings.serve, announce=announce)

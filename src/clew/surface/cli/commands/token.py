@@ -11,6 +11,8 @@ import click
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import clean
 
+KEPT = "It was the last token. clew serve still asks for one: make another, or allow callers without: clew token allow-anonymous"
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -61,7 +63,22 @@ def revoke_token_command(session: Session, id: str) -> None:
     with _tokens(session) as (tokens, _):
         if not tokens.revoke(id):
             raise NotFoundError(f"No token {id}. List them with: clew token list", id=id)
+        last = not tokens.list()
     session.answer({"id": id, "revoked": True}, lambda: click.echo(clean(f"Revoked {id}.")))
+    if last:
+        session.note(KEPT)
+
+
+@token_command.command("allow-anonymous")
+@common
+def allow_anonymous_command(session: Session) -> None:
+    """Let clew serve answer here without a token again.
+
+    A store that has had a token keeps asking for one, also when the last is revoked. Refused while the store has a token.
+    """
+    with _tokens(session) as (tokens, _):
+        tokens.allow_anonymous()
+    session.answer({"token_required": False}, lambda: click.echo("clew serve answers on this machine without a token."))
 
 
 @contextmanager

@@ -13,13 +13,16 @@ from typing import IO, Any
 
 import click
 
-from clew.errors import InputError
+from clew.errors import CorruptStoreError, InputError
+from clew.private_files import create_private_file
 from clew.surface.cli.options import STDIN
 from clew.surface.cli.progress import Meter
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import clean, counted, size
 
 SQLITE_MAGIC = b"SQLite format 3\0"
+UNSOUND = 3
+INCOMPLETE = 1
 LINES_PER_STEP = 500  # between two steps of the bar
 
 
@@ -29,21 +32,29 @@ LINES_PER_STEP = 500  # between two steps of the bar
 @click.option("--no-vectors", is_flag=True, help="Leave the vectors out; clew reembed makes them again.")
 @click.option("--force", is_flag=True, help="Replace PATH if it exists.")
 @common
-def export_command(session: Session, path: str, *, space: str | None, no_vectors: bool, force: bool) -> None:
+def export_command(session: Session, path: str, *, space: str | None, no_vectors: bool, force: bool) -> int:
     """Write the store to PATH, or to stdout.
 
     As lines of JSON that clew load reads: everything that is truth, vectors included. With stdout, --json changes nothing.
+    Damaged rows are left out and named on stderr; the exit code is then 3.
     """
+    damaged: list[str] = []
+
+    def tell(error: CorruptStoreError) -> None:
+        damaged.append(error.message)
+        click.echo(clean(f"damaged: {error.message}"), err=True)
+
     with session.clew() as clew:
-        lines = clew.export(space=space, vectors=not no_vectors)
+        lines = clew.export(space=space, vectors=not no_vectors, on_damage=tell)
         if path == STDIN:
             _write(lines, sys.stdout.buffer)
-            return
+            return UNSOUND if damaged else 0
         with _replacing(Path(path).expanduser(), force=force) as file:
             count = _write(lines, file)
     length = Path(path).expanduser().stat().st_size
-    document = {"path": path, "lines": count, "bytes": length}
+    document = {"path": path, "lines": count, "bytes": length, "damaged": damaged}
     session.answer(document, lambda: click.echo(clean(f"Exported {counted(count, 'line')} to {path} ({size(length)}).")))
+    return UNSOUND if damaged else 0
 
 
 def _write(lines: Iterable[str], file: IO[bytes]) -> int:
@@ -64,7 +75,8 @@ def _replacing(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
         raise FileNotFoundError(errno.ENOENT, f"there is no folder {path.parent}; make it first", str(path))
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        with partial.open("wb") as file:
+        partial.unlink(missing_ok=True)
+        with os.fdopen(create_private_file(partial), "wb") as file:
             yield file
             os.fsync(file.fileno())
         partial.replace(path)
@@ -79,18 +91,24 @@ def _replacing(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
 
 @click.command("load")
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@click.option("--skip-invalid", is_flag=True, help="Load the valid lines of a file that has others, and name those.")
+@click.option("--force", is_flag=True, help="Bring in what was forgotten here too.")
 @common
-def load_command(session: Session, path: str) -> None:
+def load_command(session: Session, path: str, *, skip_invalid: bool, force: bool) -> int:
     """Bring in the export or backup PATH.
 
-    - reads an export from stdin. What is there already stays as it is, so it can run twice.
+    - reads an export from stdin. What is there already stays as it is, so it can run twice. Every value is checked: of a file
+    with an invalid line nothing is loaded, unless by --skip-invalid, which names what it left out and exits with 1.
     """
     with session.clew(create=True) as clew, Meter(quiet=session.as_json) as meter, _lines(session, path) as lines:
-        done = clew.load(_metered(lines, meter))
+        done = clew.load(_metered(lines, meter), skip_invalid=skip_invalid, force=force)
     for note in done.notes:
         session.note(note)
-    document = {**asdict(done), "notes": list(done.notes)}
+    for each in done.invalid:
+        session.note(f"line {each.line} was not loaded: {each.problem}")
+    document = {**asdict(done), "notes": list(done.notes), "invalid": [asdict(each) for each in done.invalid]}
     session.answer(document, lambda: click.echo(_sentence(document)))
+    return INCOMPLETE if done.invalid else 0
 
 
 @contextmanager
@@ -121,7 +139,8 @@ def _metered(lines: Iterable[str], meter: Meter) -> Iterator[str]:
 
 
 def _sentence(done: dict[str, Any]) -> str:
+    forgotten = f" {done['forgotten']:,} were forgotten here and left out." if done["forgotten"] else ""
     return (
         f"Loaded {counted(done['nodes'], 'memory')} with {counted(done['events'], 'event')}, {counted(done['vectors'], 'vector')} "
-        f"and {counted(done['edges'], 'edge')}; {done['skipped']:,} were there already."
+        f"and {counted(done['edges'], 'edge')}; {done['skipped']:,} were there already.{forgotten}"
     )

@@ -46,12 +46,11 @@ def supersede_command(session: Session, id: str, text: str, *, metadata: tuple[s
     said = argument_or_stdin(text)
     with session.clew() as clew:
         id = whole_id(clew, id)
-        entry = payload.outcome(clew.supersede(id, said, **fields))
-    done = entry["outcome"] == "inserted"
+        entry = payload.superseded(clew.supersede(id, said, **fields), id)
     for note in entry.get("notes", ()):
         session.note(note)
-    line = f"{outcome_line(entry)}, supersedes {id}" if done else outcome_line(entry)
-    session.answer({**entry, **({"supersedes": id} if done else {})}, lambda: click.echo(clean(line)))
+    line = f"{outcome_line(entry)}, supersedes {id}" if "supersedes" in entry else outcome_line(entry)
+    session.answer(entry, lambda: click.echo(clean(line)))
     return 1 if entry["outcome"] == "rejected" else 0
 
 

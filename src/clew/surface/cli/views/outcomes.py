@@ -23,6 +23,18 @@ def outcome_line(entry: Mapping[str, Any]) -> str:
     return f"{SIGNS.get(kind, '?')} {kind:<15} {_detail(kind, entry)}"
 
 
+def similar_lines(entry: Mapping[str, Any]) -> list[str]:
+    """Return a line for each memory that lies near an inserted text.
+
+    >>> similar_lines({"similar": [{"id": "01k", "cosine": 0.951, "text": "Ann likes tea."}]})
+    ['  similar to 01k (cosine 0.951): Ann likes tea.']
+    """
+    return [
+        f"  similar to {each['id']} (cosine {_shown(each['cosine'])})" + (f": {_beginning(each['text'])}" if "text" in each else "")
+        for each in entry.get("similar", ())
+    ]
+
+
 def _detail(kind: str, entry: Mapping[str, Any]) -> str:
     if "error" in entry:
         return str(entry["error"]["message"])

@@ -110,10 +110,22 @@ async def update(id: str, body: bodies.Change, caller: Known) -> Response:
 
 @routes.delete("/memories/{id}", **described({200: ("Forgotten", "It is gone.")}, 404, 409, 507))
 async def forget(
-    id: str, caller: Known, force: Annotated[bool, Query(description="Forget it although it is protected.")] = False
+    id: str,
+    caller: Known,
+    force: Annotated[bool, Query(description="Forget it although it is protected.")] = False,
+    only: Annotated[bool, Query(description="Leave what superseded it.")] = False,
+    tombstone: Annotated[bool, Query(description="Reject the same text when it is offered again.")] = True,
 ) -> Response:
-    """Forget a memory for good, with its words, vectors and history; only the fact of forgetting stays."""
-    return await caller.answered(lambda clew: {"forgotten": [clew.forget(id, force=force).id]})
+    """Forget a memory for good, with its versions and successors. The answer says what a search of the files found afterwards."""
+    return await caller.answered(lambda clew: payload.receipt(clew.forget(id, force=force, only=only, tombstone=tombstone)))
+
+
+@routes.post("/forget", **described({200: ("Forgotten", "They are gone, or would go.")}, 404, 409, 507))
+async def forget_many(body: bodies.Forget, caller: Known) -> Response:
+    """Forget memories and documents by ids, or by a filter together with the number that is expected to go."""
+    options = body.given("ids", "where")
+    where = None if body.where is None else body.where.given()
+    return await caller.answered(lambda clew: payload.receipt(clew.forget(body.ids, where=where, **options)))
 
 
 @routes.get("/memories/{id}/history", **described({200: ("History", "Its history.")}, 404))

@@ -19,7 +19,7 @@ INTERVAL = described({200: ("Interval", "Since and until when it is true, and is
 
 
 def _replaced(outcome: Mapping[str, Any]) -> int:
-    return 201 if outcome["outcome"] == "inserted" else 200
+    return 201 if "supersedes" in outcome else 200
 
 
 @routes.post(
@@ -30,8 +30,7 @@ async def supersede(id: str, body: bodies.Successor, caller: Known) -> Response:
     """Put a new text in the place of a memory, which ends where the new one begins."""
 
     def superseded(clew: Guarded) -> dict[str, Any]:
-        entry = payload.outcome(clew.supersede(id, **body.given()))
-        return {**entry, **({"supersedes": id} if entry["outcome"] == "inserted" else {})}
+        return payload.superseded(clew.supersede(id, **body.given()), id)
 
     return await caller.answered(superseded, status=_replaced)
 
@@ -67,12 +66,12 @@ async def protect(id: str, caller: Known, body: bodies.Protection | None = None)
     return await caller.answered(protected)
 
 
-@routes.post("/memories/{id}/restore", **described({200: ("Restored", "Whether it is in the archive.")}, 404, 507))
-async def restore(id: str, caller: Known) -> Response:
+@routes.post("/memories/{id}/unarchive", **described({200: ("Unarchived", "Whether it is in the archive.")}, 404, 507))
+async def unarchive(id: str, caller: Known) -> Response:
     """Bring back a memory from the archive."""
 
-    def restored(clew: Guarded) -> dict[str, Any]:
-        node = clew.restore(id)
+    def unarchived(clew: Guarded) -> dict[str, Any]:
+        node = clew.unarchive(id)
         return {"id": node.id, "archived": node.archived}
 
-    return await caller.answered(restored)
+    return await caller.answered(unarchived)
