@@ -205,11 +205,19 @@ def _english() -> Stemmer:
 def tidy(text: str) -> str:
     r"""Return the text in NFC with white space in order: single spaces, at most one blank line, nothing at the ends.
 
-    >>> tidy("  two   spaces \t\r\n\r\n\r\n next ")
-    'two spaces\n\nnext'
+    Lines keep how far they are indented against the others: code and nested lists say something by it.
+
+    >>> tidy("  two   spaces \t\r\n\r\n\r\n  next "), tidy("  if a:\n    b()\n  c()")
+    ('two spaces\n\nnext', 'if a:\n  b()\nc()')
     """
-    lines = [" ".join(line.split()) for line in unicodedata.normalize("NFC", text).splitlines()]
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+    from textwrap import dedent  # noqa: PLC0415 - most texts are one line, and a command that stores nothing needs none of it
+
+    lines = [_indent(line) + " ".join(line.split()) for line in unicodedata.normalize("NFC", text).splitlines()]
+    return re.sub(r"\n{3,}", "\n\n", dedent("\n".join(lines))).strip()
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def content_hash(text: str) -> str:

@@ -115,7 +115,7 @@ def test_a_near_duplicate_of_a_plan_is_kept_beside_it(open_clew: Open) -> None:
     plan = memory.remember("The harbour crane at berth nine is painted red again", valid_from="2027-01-01")
     assert memory.remember("The harbour crane at berth nine was painted red again").outcome == "inserted"
     assert memory.remember("Harbour crane at berth nine is painted red again", valid_from="2027-02-01").outcome == "inserted"
-    again = memory.remember("A harbour crane at berth nine is painted red again", valid_from="2027-01-01")
+    again = memory.remember("The harbour crane at berth nine is painted red again!", valid_from="2027-01-01")
     assert (again.outcome, again.id) == ("near_duplicate", plan.id)
 
 

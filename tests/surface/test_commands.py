@@ -54,7 +54,7 @@ def test_add_keeps_every_field(cli: Cli) -> None:
 
 def test_a_person_who_adds_is_not_corrected_unless_asked(cli: Cli) -> None:
     first = cli.add("the deploy runs through jenkins and then through the staging cluster every day")
-    near = "a deploy runs through jenkins and then through the staging cluster, every day"
+    near = "deploy runs through jenkins and then through the staging cluster every day!"
     assert cli.json("add", near, "--near")["canonical_id"] == first
     assert cli.json("add", near)["outcome"] == "inserted"
 

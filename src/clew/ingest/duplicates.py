@@ -13,6 +13,11 @@ from clew.settings import DuplicateSettings
 from clew.types import Node
 
 CODE = "code"
+# Keys of metadata that name who said or wrote something, beside those of chat messages.
+_AUTHORS = frozenset(SPEAKERS) | frozenset(
+    "participant agent actor person nick nickname handle who by said_by sent_by spoken_by written_by created_by".split()
+)
+_SUFFIXES = ("id", "name")
 
 
 def near_threshold(offered: Draft, settings: DuplicateSettings) -> float:
@@ -21,8 +26,12 @@ def near_threshold(offered: Draft, settings: DuplicateSettings) -> float:
 
 
 def same_context(node: Node, offered: Draft) -> bool:
-    """Tell whether the same words mean the same in both: they have one speaker, and no two titles."""
-    return same_speaker(node, offered) and (node.title == offered.title or not (node.title and offered.title))
+    """Tell whether a memory with the words of an offered text means the same.
+
+    They must have one speaker and no two titles; line breaks and indentation count in chat turns, code and nested lists.
+    """
+    same_title = node.title == offered.title or not (node.title and offered.title)
+    return same_speaker(node, offered) and same_title and (node.text == offered.text or not _has_layout(node, offered))
 
 
 def is_near_duplicate(node: Node, offered: Draft, *, at: datetime) -> bool:
@@ -32,7 +41,8 @@ def is_near_duplicate(node: Node, offered: Draft, *, at: datetime) -> bool:
     """
     return (
         offered.title in ("", node.title)
-        and _same_times(node, offered)
+        and same_speaker(node, offered)
+        and same_times(node, offered)
         and holds(node, offered, at=at)
         and says_the_same(node.text, offered.text)
         and not (_is_verbatim(node) or _is_verbatim(offered))
@@ -49,24 +59,39 @@ def same_speaker(node: Node, offered: Draft) -> bool:
     return _speaker(node.metadata) == _speaker(offered.metadata)
 
 
+def same_times(node: Node, offered: Draft) -> bool:
+    """Tell whether the times that somebody gave with an offered text are those of the memory."""
+    return offered.valid_from in (None, node.t_valid) and offered.valid_to in (None, node.t_invalid)
+
+
 def _speaker(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: metadata[key] for key in SPEAKERS if key in metadata}
+    """Return what metadata tells of who speaks, by the lower-case keys.
+
+    >>> _speaker({"Speaker": "Ann", "userId": 7, "topic": "tea"})
+    {'speaker': 'Ann', 'userid': 7}
+    """
+    return {key.lower(): value for key, value in metadata.items() if _names_speaker(key.lower())}
+
+
+def _names_speaker(key: str) -> bool:
+    plain = key.replace("-", "_").replace(" ", "_")
+    return plain in _AUTHORS or any(plain.removesuffix(suffix).rstrip("_") in _AUTHORS for suffix in _SUFFIXES)
+
+
+def _has_layout(node: Node, offered: Draft) -> bool:
+    indented = any(f"\n{blank}" in text for text in (node.text, offered.text) for blank in " \t")
+    return indented or _is_verbatim(node) or _is_verbatim(offered)
 
 
 def _is_verbatim(text: Draft | Node) -> bool:
     """Tell whether a text is a chat turn or code."""
-    if text.category == CODE or _speaker(text.metadata):
+    if text.category == CODE or any(key.lower() in SPEAKERS for key in text.metadata):
         return True
     # Only near duplicates are looked at so closely; a command that stores nothing need not load them.
     from clew.ingest.chunkers.messages import transcript_blocks  # noqa: PLC0415
     from clew.ingest.quality.reading import is_code  # noqa: PLC0415
 
     return bool(transcript_blocks(text.text)) or is_code(tuple(text.text.splitlines()))
-
-
-def _same_times(node: Node, offered: Draft) -> bool:
-    """Tell whether the times that somebody gave with an offered text are those of the memory."""
-    return offered.valid_from in (None, node.t_valid) and offered.valid_to in (None, node.t_invalid)
 
 
 def holds(node: Node, offered: Draft, *, at: datetime) -> bool:

@@ -3,9 +3,10 @@
 Vectors hardly see what an addition or a contradiction changes: the default model gives "takes
 metformin every morning" and "takes metformin every morning and omeprazole" a cosine above 0.92, and
 so it does for "prefers tea to coffee" and "prefers coffee to tea". Here two texts say the same only
-if they have the same words in the same order, apart from articles, punctuation, contractions and the
-progressive form ("runs", "is running"). Anything else may add or change something, and in doubt both
-are kept: a needless memory costs a little room, a missing one costs the answer.
+if they have the same words and punctuation in the same order, apart from "the", the mark at the end
+of a sentence, the style of quotation marks, contractions and the progressive form ("runs", "is
+running"). Anything else may add or change something, and in doubt both are kept: a needless memory
+costs a little room, a missing one costs the answer.
 
 The rule is measured on tests/ingest/fixtures/duplicate_pairs.yaml.
 """
@@ -14,34 +15,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import zip_longest
 from typing import NamedTuple
 
 from clew.words import query_terms, terms
 
-_IGNORED = frozenset("a an the also actually please".split())
+# Not "a": "has few friends" is not "has a few friends", and in other languages "a" and "an" are prepositions and verbs.
+_IGNORED = frozenset("the also actually please".split())
+_QUANTIFIERS = frozenset("few little most least".split())  # "has the most books" is not "has most books"
 _CONTRACTIONS = {"cannot": ("can", "not"), "can't": ("can", "not"), "won't": ("will", "not")}
 _NOT = "n't"
-_OPENING = "([{"
-_CLOSING = ".,;:!?…。！？؟、)]}"
-_QUOTES = "\"'“”‘«»"
-_ENDS = frozenset(".;:!…。！")
-_QUESTION_MARKS = frozenset("?？؟")
-_END = "."
+_PROGRESSIVE = "is "
+_ING = "ing"
+_STRAIGHT_QUOTES = str.maketrans("“”„«»‘’", '"""""' + "''")
+_ENDS = ".;:!…。！"
+_QUESTION_MARKS = "?？؟"
+_COMMAS = ",，、"
+_MARKS = _ENDS + _QUESTION_MARKS + _COMMAS
+_END, _QUESTION, _COMMA = " .", " ?", " ,"  # no word has a space in it
 
 
 class _Word(NamedTuple):
-    """A word without what surrounds it; `capital` is None at the start of a sentence, where it says nothing."""
+    """A word or a mark; `capital` is None for the first word of a text, where a capital says nothing, and for a mark."""
 
     text: str
     capital: bool | None
 
     def matches(self, other: _Word) -> bool:
         """Tell whether both are the same word; "us" and "US" are not."""
-        return self.text == other.text and (self.capital is None or other.capital is None or self.capital == other.capital)
+        if self.capital is not None and other.capital is not None and self.capital != other.capital:
+            return False
+        return self.text == other.text or _is_form_of(self.text, other.text) or _is_form_of(other.text, self.text)
 
 
 def says_the_same(kept: str, offered: str) -> bool:
-    """Tell whether a text has the words of another in the same order, and no other words.
+    """Tell whether a text has the words and punctuation of another in the same order, and no others.
 
     >>> says_the_same("The server runs Postgres 16.", "Server is running Postgres 16")
     True
@@ -63,22 +71,15 @@ def contains(offered: str, kept: str) -> bool:
 
 @lru_cache(maxsize=64)  # one offered text is compared with several
 def _words(text: str) -> tuple[_Word, ...]:
+    read = tuple(_read(text.translate(_STRAIGHT_QUOTES)))
     found: list[_Word] = []
-    starts = True
-    for piece in text.replace("’", "'").split():
-        core, after = _stripped(piece)
-        for part in _parts(core):
-            word = _word(part, starts=starts)
-            starts = False
-            if word.text in _IGNORED and word.capital is not True:
-                continue
-            if _is_progressive(found, word):
-                found[-1] = _Word(_third_person(terms(word.text)[0]), False)
-            else:
-                found.append(word)
-        if mark := _mark(after):
-            found.append(_Word(mark, None))
-            starts = True
+    for word, following in zip_longest(read, read[1:]):
+        if word.text in _IGNORED and not word.capital and not (following and following.text in _QUANTIFIERS):
+            continue
+        if _is_progressive(found, word):
+            found[-1] = _Word(_PROGRESSIVE + word.text, False)
+        else:
+            found.append(word)
     while found and found[-1].text == _END:
         found.pop()
     return tuple(found)
@@ -87,18 +88,33 @@ def _words(text: str) -> tuple[_Word, ...]:
 forget_texts = _words.cache_clear
 
 
-def _stripped(piece: str) -> tuple[str, str]:
-    """Return a word without brackets and punctuation around it, and what followed it; quotes only around letters.
+def _read(text: str) -> Iterator[_Word]:
+    """Yield the words of a text and the marks that end a sentence or a clause."""
+    starts = True
+    for line in filter(str.strip, text.splitlines()):
+        after = ""
+        for piece in line.split():
+            core, after = _stripped(piece)
+            for part in _parts(core):
+                yield _word(part, starts=starts)
+                starts = False
+            if after:
+                yield _Word(_mark(core, after), None)
+        if not after:
+            yield _Word(_END, None)  # what one line says is no part of what the next says
 
-    A sign that belongs to the word stays: "-v", ".env", "C++", "10%", and the inch of 5".
+
+def _stripped(piece: str) -> tuple[str, str]:
+    """Return a word without the marks behind it, and these marks.
+
+    A mark that belongs to the word stays: the factorial of "5!", and the folder that "." and ".." are.
     """
-    core = piece.lstrip(_OPENING).rstrip(_CLOSING)
-    bare = piece.lstrip(_OPENING + _QUOTES).rstrip(_CLOSING + _QUOTES)
-    if bare.isalpha():
-        core = bare
-    if not core and not all(map(_CLOSING.__contains__, piece)):  # such as ":)"
-        return piece, ""
-    return core, piece[piece.rfind(core) + len(core) :] if core else piece
+    core = piece.rstrip(_MARKS)
+    if not core:
+        return (piece, "") if not piece.strip(".") else ("", piece)
+    if piece[len(core) :].startswith("!") and (core[-1].isdigit() or len(core) == 1):
+        core += "!"
+    return core, piece[len(core) :]
 
 
 def _parts(core: str) -> Iterator[str]:
@@ -113,34 +129,38 @@ def _parts(core: str) -> Iterator[str]:
 def _word(core: str, *, starts: bool) -> _Word:
     if any(map(str.isupper, core[1:])):  # an identifier or an abbreviation: every capital counts
         return _Word(core, True)
-    return _Word(_inflection(core.lower()), None if starts else core[:1].isupper())
+    is_plain = core.isalpha() and len(core) > 1  # "K1" and "M" are symbols, also at the start
+    return _Word(core.lower(), None if starts and is_plain else core[:1].isupper())
 
 
-def _inflection(word: str) -> str:
-    """Return the third person of a verb as the progressive form of it is written too; other words as they are.
+def _is_form_of(verb: str, progressive: str) -> bool:
+    """Tell whether a verb is the third person of the one in a progressive form.
 
-    >>> _inflection("runs"), _inflection("makes"), _inflection("studies"), _inflection("this")
-    ('run+s', 'make+s', 'studi+s', 'this')
+    >>> _is_form_of("runs", "is running"), _is_form_of("makes", "is making"), _is_form_of("studies", "is studying")
+    (True, True, True)
+    >>> _is_form_of("hops", "is hoping"), _is_form_of("origins", "is originating")
+    (False, False)
     """
-    if not (word.isascii() and word.isalpha() and word.endswith("s") and len(word) > 3):
-        return word
-    stem = terms(word)[0]
-    bases = {word.removesuffix(ending) for ending in ("s", "es", "ies") if word.endswith(ending)}
-    return _third_person(stem) if bases & {stem, stem + "e", stem.removesuffix("i")} else word
-
-
-def _third_person(stem: str) -> str:
-    return f"{stem}+s"
+    if not (progressive.startswith(_PROGRESSIVE) and verb.endswith("s")):
+        return False
+    base = progressive.removeprefix(_PROGRESSIVE).removesuffix(_ING)
+    forms = {base + "s", base + "es"}
+    if base[-1] == base[-2] != "s":
+        forms.add(base[:-1] + "s")
+    if base.endswith("y"):
+        forms.add(base[:-1] + "ies")
+    return verb in forms and terms(verb) == terms(base + _ING)
 
 
 def _is_progressive(before: list[_Word], word: _Word) -> bool:
     """Tell whether a word is a verb behind "is", as in "is running"."""
-    ing = word.capital is False and word.text.endswith("ing") and word.text.isascii() and word.text.isalpha()
+    ing = word.capital is False and word.text.endswith(_ING) and word.text.isascii() and word.text.isalpha()
     return ing and len(word.text) > 5 and bool(before) and before[-1].text == "is"
 
 
-def _mark(after: str) -> str:
-    """Return the mark that ends a sentence or a clause, if there is one: a question is no statement."""
-    if not _QUESTION_MARKS.isdisjoint(after):
-        return "?"
-    return "" if _ENDS.isdisjoint(after) else _END
+def _mark(core: str, after: str) -> str:
+    """Return what the marks behind a word stand for: a question is no statement, and a comma may change who is meant."""
+    is_greek = "\u0370" <= core[-1:] <= "\u03ff"  # where ";" asks a question
+    if any(map(after.__contains__, _QUESTION_MARKS)) or (is_greek and ";" in after):
+        return _QUESTION
+    return _END if any(map(after.__contains__, _ENDS)) else _COMMA

@@ -64,7 +64,7 @@ def test_a_secret_is_taken_out_of_every_field(memory: clew.Clew, path: Path) -> 
 
 def test_what_comes_again_in_other_words_leaves_no_secret_as_evidence(memory: clew.Clew, path: Path) -> None:
     first = memory.remember(TEXT)
-    again = memory.remember(f"A lab laptop belongs to Kim; its password: {SECRET}", near=True)
+    again = memory.remember(f"Lab laptop belongs to Kim; its password: {SECRET}", near=True)
     assert again.outcome in (OutcomeKind.NEAR_DUPLICATE, OutcomeKind.EXACT_DUPLICATE)
     assert first.id is not None
     memory.supersede(first.id, f"The lab laptop belongs to Lena; its password: {SECRET}x9")

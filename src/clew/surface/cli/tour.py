@@ -41,7 +41,7 @@ class Question:
 OFFERS = (
     Offer(what="chatter", text="ok, thanks a lot!"),
     Offer(what="the same again", text="Refunds over 500 euros need a second   person's approval in the back office."),
-    Offer(what="the same, written otherwise", text="The refunds over 500 euros need second person's approval (in the back office)!"),
+    Offer(what="the same, written otherwise", text="The refunds over 500 euros need a second person's approval in the back office!"),
 )
 
 
