@@ -22,8 +22,7 @@ from tests.ingest.firewall.planted import planted
 PORT = "The staging database listens on port 5433."
 TEA = "Dana prefers tea over coffee in the morning."
 WRAPPED = f"As you told me earlier: {PORT}"
-# How many follow-ups may be taken for echoes: as measured when the rules were frozen.
-MEASURED = [("echoes_tuned", 0), ("echoes_second", 0), ("echoes_fresh", 1)]
+PLANTED = ("echoes_tuned", "echoes_second", "echoes_fresh")
 
 
 def told(memory: clew.Clew, *texts: str, **options: Any) -> list[str]:
@@ -38,7 +37,7 @@ def is_echo(outcome: Outcome) -> bool:
     return outcome.rule == "echo" and outcome.outcome in (OutcomeKind.NEAR_DUPLICATE, OutcomeKind.REJECTED)
 
 
-@pytest.mark.parametrize("name", [name for name, _ in MEASURED])
+@pytest.mark.parametrize("name", PLANTED)
 def test_every_planted_echo_is_heard(open_clew: Open, name: str) -> None:
     sets = planted(name)
     returned = sets["returned"]
@@ -52,13 +51,13 @@ def test_every_planted_echo_is_heard(open_clew: Open, name: str) -> None:
             assert is_echo(outcome) or outcome.rule == "same_text", echo
 
 
-@pytest.mark.parametrize(("name", "wrong"), MEASURED)
-def test_follow_ups_that_speak_of_what_was_returned_are_stored(open_clew: Open, name: str, wrong: int) -> None:
+@pytest.mark.parametrize("name", PLANTED)
+def test_follow_ups_that_speak_of_what_was_returned_are_stored(open_clew: Open, name: str) -> None:
     sets = planted(name)
     memory = open_clew()
     told(memory, *sets["returned"])
     lost = [text for text in sets["follow_ups"] if is_echo(memory.remember(text, near=False))]
-    assert len(lost) <= wrong, lost
+    assert lost == []
 
 
 def test_an_echo_of_one_memory_names_it_and_of_several_is_rejected_and_names_all(memory: clew.Clew) -> None:
@@ -190,6 +189,27 @@ def test_two_returned_memories_recombined_are_new(memory: clew.Clew) -> None:
     assert said.outcome is OutcomeKind.INSERTED
 
 
+@pytest.mark.parametrize(
+    ("returned", "offered"),
+    [
+        ("Deploy on Friday. Only if Kim agrees to it.", "Deploy on Friday."),
+        ("Tom thinks that the roof of the barn is safe.", "The roof of the barn is safe."),
+        ("The roof of the barn is safe.", "assistant: The roof of the barn is safe."),
+        ("Few members of the board voted.", "I know the few members of the board voted."),
+        ("def ship():\n    check()\n    run_all_jobs()", "def ship():\n    run_all_jobs()"),
+    ],
+)
+def test_a_part_of_what_was_returned_or_another_speaker_is_no_echo(memory: clew.Clew, returned: str, offered: str) -> None:
+    told(memory, returned)
+    assert memory.remember(offered, near=False).outcome is OutcomeKind.INSERTED
+
+
+def test_code_that_comes_back_with_its_indentation_is_an_echo(memory: clew.Clew) -> None:
+    code = "def ship():\n    check()\n    run_all_jobs()"
+    told(memory, code)
+    assert is_echo(memory.remember(f"Recalled memory:\n{code}", near=False))
+
+
 # --- other processes, other threads, bounds ---
 
 
@@ -246,8 +266,8 @@ def test_what_is_remembered_is_bounded(memory: clew.Clew) -> None:
         returned.note(node(f"n{number:04}", long), "", now)
         returned.refresh(now)
     assert returned._size <= MOST_WORDS
-    assert echo_of(" ".join(f"w0x{word}" for word in range(40)), space="default", returned=returned, share=1.0) is None
-    assert echo_of(" ".join(f"w299x{word}" for word in range(40)), space="default", returned=returned, share=1.0) is not None
+    assert echo_of(" ".join(f"w0x{word}" for word in range(400)), space="default", returned=returned, share=1.0) is None
+    assert echo_of(" ".join(f"w299x{word}" for word in range(400)), space="default", returned=returned, share=1.0) is not None
 
 
 def test_recalls_and_writes_of_many_threads_do_not_disturb_each_other(memory: clew.Clew) -> None:

@@ -1,14 +1,17 @@
-"""Does a text say anything beyond what was returned? Each clause must be a run of words of one returned text, but for words of wrapping."""
+"""Does a text say anything beyond what was returned? Each clause must be a run of words of one returned text, but for words of wrapping.
+
+What passes by its words must also repeat the returned texts in full, sign by sign (`verbatim.py`).
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from clew.ingest.firewall.echo.returned import GRAM, Place, Shelf, Source
 from clew.ingest.firewall.echo.spoken import clauses, sentences, spoken
+from clew.ingest.firewall.echo.verbatim import repeated
 from clew.ingest.firewall.echo.wrapping import EXCLUDING, EXPLAINED_SIGN, TURNING, WRAPPING, named_ids, unwrapped, without_lead
 from clew.types import NodeId
 from clew.words import STOP_WORDS, folded, words
@@ -32,7 +35,8 @@ class _Heard:
 
     covered: int = 0
     fresh: list[str] = field(default_factory=list)
-    runs: dict[tuple[NodeId, int], tuple[Source, set[int]]] = field(default_factory=dict)
+    sources: dict[int, Source] = field(default_factory=dict)
+    """The returned texts that hold the longest run of a clause, by identity: to hash a text takes as long as to read it."""
     short: list[list[str]] = field(default_factory=list)
     """Clauses of too few words to be found by themselves: headings, the rest after a full stop that ended no sentence."""
 
@@ -54,16 +58,19 @@ def echo_of(
             return None
     if not heard.covered:
         return Echo(1.0, named_ids(text)) if explained and not spoken(bare) else None
-    if not all(_placed(said, heard) for said in heard.short) or not _whole(heard) or not _titled(title, heard):
+    if not all(_placed(said, heard) for said in heard.short):
+        return None
+    sources = repeated(text, bare, heard.sources.values(), added=heard.fresh)
+    if not sources or not _is_titled(title, sources):
         return None
     found = heard.covered / (heard.covered + len(heard.fresh))
-    return Echo(found, tuple(dict.fromkeys(id for id, _ in heard.runs))) if found >= share and len(heard.fresh) <= MOST_FRESH else None
+    return Echo(found, tuple(dict.fromkeys(source.id for source in sources))) if found >= share and len(heard.fresh) <= MOST_FRESH else None
 
 
 def _listen(clause: str, space: str, returned: Shelf, without: frozenset[NodeId], heard: _Heard) -> bool:
     """Take a clause into account; False where it says something new."""
     said = spoken(clause)
-    start, place, length = _longest(said, space, returned, without)
+    start, length, sources = _longest(said, space, returned, without)
     own = [word for word in (*said[:start], *said[start + length :]) if word not in WRAPPING]
     if not length:
         if all(word in STOP_WORDS and word not in TURNING for word in own):  # "Based on what you told me" alone
@@ -74,25 +81,26 @@ def _listen(clause: str, space: str, returned: Shelf, without: frozenset[NodeId]
         return False
     heard.covered += length
     heard.fresh += own
-    if place is not None:
-        _, places = heard.runs.setdefault((place.source.id, hash(place.source.words)), (place.source, set()))
-        places.update(range(place.at, place.at + length))
+    heard.sources |= {id(source): source for source in sources}
     return True
 
 
-def _longest(said: Sequence[str], space: str, returned: Shelf, without: frozenset[NodeId]) -> tuple[int, Place | None, int]:
-    """Return where the longest run of a returned text begins in a clause, where it is in that text, and how long it is."""
-    best: tuple[int, Place | None, int] = (0, None, 0)
+def _longest(said: Sequence[str], space: str, returned: Shelf, without: frozenset[NodeId]) -> tuple[int, int, list[Source]]:
+    """Return where the longest run of a returned text begins in a clause, how long it is, and which texts hold it."""
+    start = longest = 0
+    sources: list[Source] = []
     at = 0
     while at + GRAM <= len(said):
         reached = at
         for place in islice(returned.places(said[at : at + GRAM], space, without), MOST_PLACES):
             length = _run(said, at, place)
             reached = max(reached, at + length - GRAM)
-            if length > best[2]:
-                best = (at, place, length)
+            if length > longest:
+                start, longest, sources = at, length, []
+            if length == longest and start == at:
+                sources.append(place.source)
         at = reached + 1
-    return best
+    return start, longest, sources
 
 
 def _run(said: Sequence[str], at: int, place: Place) -> int:
@@ -104,17 +112,12 @@ def _run(said: Sequence[str], at: int, place: Place) -> int:
 
 
 def _placed(said: Sequence[str], heard: _Heard) -> bool:
-    """Tell whether the memories that are heard hold these few words in a row; there they are said from now on."""
+    """Tell whether the memories that are heard hold these few words in a row, and count the words as heard."""
     wanted = f" {' '.join(said)} "
-    for source, places in heard.runs.values():
-        text = f" {' '.join(source.words)} "
-        found = text.find(wanted)
-        if found >= 0:
-            at = text.count(" ", 0, found)
-            places.update(range(at, at + len(said)))
-            heard.covered += len(said)
-            return True
-    return False
+    if not any(wanted in f" {' '.join(source.words)} " for source in heard.sources.values()):
+        return False
+    heard.covered += len(said)
+    return True
 
 
 def _names(clause: str, own: Sequence[str]) -> bool:
@@ -123,19 +126,7 @@ def _names(clause: str, own: Sequence[str]) -> bool:
     return any(word[0].isupper() and folded(word) in added for word in words(clause)[1:])
 
 
-def _whole(heard: _Heard) -> bool:
-    """Tell whether nothing was left out that turns a sentence into its opposite: "do not deploy" is no echo of "deploy"."""
-    for source, places in heard.runs.values():
-        told: dict[int, set[int]] = defaultdict(set)
-        for at in places:
-            told[source.sentence[at]].add(at)
-        left_out = (word for at, word in enumerate(source.words) if source.sentence[at] in told and at not in places)
-        if not TURNING.isdisjoint(left_out):
-            return False
-    return True
-
-
-def _titled(title: str, heard: _Heard) -> bool:
+def _is_titled(title: str, sources: Iterable[Source]) -> bool:
     """Tell whether a title says nothing that the returned texts do not."""
-    known = {word for source, _ in heard.runs.values() for word in source.words}
+    known = {word for source in sources for word in source.words}
     return all(word in known or word in WRAPPING for word in spoken(title))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from clew.ingest.draft import Draft
-from clew.ingest.duplicates import holds, lasts, same_speaker
+from clew.ingest.duplicates import holds, lasts, same_speaker, same_times
 from clew.ingest.firewall.echo.hearing import Echo, echo_of
 from clew.ingest.firewall.echo.returned import Shelf
 from clew.ports import Store
@@ -52,4 +52,4 @@ def _holds(node: Node, draft: Draft, now: datetime) -> bool:
     """Tell whether a memory still says it; when a passage of a file began is when the file was written, which says nothing here."""
     still = holds if node.kind is Kind.MEMORY else lasts
     alive = node.space == draft.space and node.t_expired is None and not node.archived
-    return alive and same_speaker(node, draft) and still(node, draft, at=now)
+    return alive and same_speaker(node, draft) and same_times(node, draft) and still(node, draft, at=now)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from clew.forking import after_fork
 from clew.ids import new_id
-from clew.ingest.firewall.echo.spoken import sentences, spoken
+from clew.ingest.firewall.echo.spoken import spoken
 from clew.ports import Store
 from clew.times import iso, parse_time
 from clew.types import Node, NodeId
@@ -31,13 +31,14 @@ KIND = "returned"
 
 
 class Source(NamedTuple):
-    """A returned text: its words, and in which of its sentences each stands."""
+    """A returned text as it is written, its title, and the words of both."""
 
     id: NodeId
     space: str
     at: datetime
+    title: str
+    text: str
     words: tuple[str, ...]
-    sentence: tuple[int, ...]
 
     @property
     def grams(self) -> Iterator[tuple[int, int]]:
@@ -156,7 +157,7 @@ class Shelf:
             return
         self._drop(node.id)
         self._same[node.id] = same
-        made = [_source(node, f"{node.title}\n{node.text}" if node.title else node.text, at)]
+        made = [_source(node, node.text, at, title=node.title)]
         made += [_source(node, context, at)] if context else []
         self._sources[node.id] = made
         for number, source in enumerate(made):
@@ -191,6 +192,5 @@ def _gram(space: str, words: Sequence[str]) -> int:
     return hash((space, *words))
 
 
-def _source(node: Node, text: str, at: datetime) -> Source:
-    said = [(word, number) for number, sentence in enumerate(sentences(text)) for word in spoken(sentence)][:MOST_WORDS]
-    return Source(node.id, node.space, at, tuple(word for word, _ in said), tuple(number for _, number in said))
+def _source(node: Node, text: str, at: datetime, *, title: str = "") -> Source:
+    return Source(node.id, node.space, at, title, text, tuple(spoken(f"{title}\n{text}")[:MOST_WORDS]))

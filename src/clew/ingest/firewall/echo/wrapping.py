@@ -77,12 +77,17 @@ def unwrapped(text: str) -> tuple[str, bool]:
     >>> unwrapped("Found by its words (rank 1, BM25 4.20); score 0.850 = semantic 0.850 (1.00 × 0.85).")
     ('', True)
     """
-    read = "\n".join(_said(text)) if text.lstrip()[:1] in ("{", "[") else text
+    read = served_text(text)
     bare = _compiled(RENDERED).sub("", read)
     if _compiled(_ID).search(bare):
         bare = _compiled(_ABOUT).sub("", _compiled(_ID).sub("", bare))
     bare = _compiled(_MEASURED).sub("", _compiled(_RANKED).sub("", bare))
     return _compiled(_SIGNS).sub("", bare), _compiled(EXPLAINED).search(read) is not None
+
+
+def served_text(text: str) -> str:
+    """Return what an answer of Clew in JSON says in words; any other text as it is."""
+    return "\n".join(_said(text)) if text.lstrip()[:1] in ("{", "[") else text
 
 
 def without_lead(text: str) -> str:
