@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ import clew
 from clew.surface.http import import_process
 from clew.surface.http.import_process import Child, ImportProcess, JobError, KilledError
 from clew.surface.http.job import DATA_KIND, KIND, Job, job_of
+from clew.surface.http.job_import import StoppingError
 from tests.surface.http.conftest import Process, children
 from tests.waiting import wait_until
 
@@ -181,6 +183,22 @@ def test_an_error_of_the_import_is_told_as_it_is_in_the_server(opened: clew.Clew
     with pytest.raises(JobError) as failed:
         run(opened, None)
     assert failed.value.error["code"] == "refused.not_found"
+
+
+def test_a_stalled_import_is_ended_early_enough_for_the_server_to_close_within_the_grace_period(
+    opened: clew.Clew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert opened.opened_with is not None
+    looks = iter(range(20))
+    clock = SimpleNamespace(monotonic=lambda: float(next(looks)))  # a second passes between two looks
+    monkeypatch.setattr(import_process, "time", clock)
+    monkeypatch.setattr(Child, "receive", lambda _self, _seconds: None)  # it never answers
+    process = ImportProcess(opened.opened_with, replace(opened.settings.serve, drain_seconds=10))
+    stopping = threading.Event()
+    stopping.set()
+    with pytest.raises(StoppingError):
+        process.run(JOB, None, progress=lambda _: None, stopping=stopping)
+    assert next(looks) <= 10 - import_process.CLOSE_SECONDS + 1
 
 
 def test_asked_to_stop_the_process_ends_the_import_between_two_steps(opened: clew.Clew) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from clew.surface.http.job import Job
 
 LOOK_SECONDS = 0.25  # between two looks at the child's memory and at whether the server is about to stop
-CLOSE_SECONDS = 2.0  # that an idle process has to close its store before it is killed
+CLOSE_SECONDS = 2.0  # that an idle process has to close its store before it is killed, and a server at the end of its grace period
 LIMITED = find_spec("resource") is not None
 KERNEL_LIMITS_MEMORY = sys.platform == "linux"  # by RLIMIT_DATA; macOS counts only a small part of memory under it
 START = """
@@ -63,7 +63,7 @@ class ImportProcess:
         """Return what the process answered: the report of a job and what it cost.
 
         Raise JobError if the import failed, KilledError if the process did not survive it, and StoppingError if `stopping`
-        was set: the import then ends between two files, or after the grace period with its process.
+        was set: the import then ends between two files, or with its process shortly before the grace period is over.
         """
         child = self._started()
         child.send({"job": job.kept(), "path": None if path is None else str(path)})
@@ -72,7 +72,7 @@ class ImportProcess:
             message = child.receive(LOOK_SECONDS)
             if stopping.is_set():
                 if deadline is None:
-                    deadline = time.monotonic() + self._settings.drain_seconds
+                    deadline = time.monotonic() + max(0.0, self._settings.drain_seconds - CLOSE_SECONDS)
                     child.send({"stop": True})
                 elif time.monotonic() >= deadline:
                     self.kill()
