@@ -38,12 +38,14 @@ def test_a_store_its_journal_and_its_folders_are_private(umask: int, tmp_path: P
     assert [mode(each) for each in (path.parent, path.parent.parent)] == [0o700, 0o700]
 
 
-def test_backups_exports_and_traces_are_private(filled: Cli, umask: int, tmp_path: Path) -> None:
+def test_backups_exports_traces_and_restored_stores_are_private(filled: Cli, umask: int, tmp_path: Path) -> None:
     filled("backup", str(tmp_path / "kept" / "copy.clew"))
     filled("export", str(tmp_path / "export.jsonl"))
     filled("recall", "staging database", "--save-trace", str(tmp_path / "trace.json"))
-    assert mode(tmp_path / "kept") == 0o700
-    assert [mode(tmp_path / name) for name in ("kept/copy.clew", "export.jsonl", "trace.json")] == [0o600] * 3
+    filled("restore", str(tmp_path / "kept" / "copy.clew"), "--store", str(tmp_path / "restored" / "memory.clew"))
+    assert [mode(tmp_path / name) for name in ("kept", "restored")] == [0o700] * 2
+    made = ("kept/copy.clew", "export.jsonl", "trace.json", "restored/memory.clew")
+    assert [mode(tmp_path / name) for name in made] == [0o600] * len(made)
 
 
 def test_a_store_that_exists_keeps_its_mode_and_doctor_warns_of_it(filled: Cli) -> None:

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from clew.errors import CorruptStoreError, InputError, NotAStoreError, ReadOnlyError, StoreBusyError
 from clew.ports import Problem
+from clew.private_files import make_private_folder
 from clew.store.sqlite.backup import copy_to, sync
 from clew.store.sqlite.database import SQLITE_ERRORS, open_here
 from clew.store.sqlite.schema import MIGRATIONS, check, refuse_foreign
@@ -44,7 +45,7 @@ def restore_backup(backup: Path, path: Path, *, keep: bool = True, force: bool =
     _check_paths(backup, path, force=force)
     partial = path.with_name(f".{path.name}.{os.getpid()}.restoring")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         _remove(partial)
         _copy(backup, partial)
         nodes, problems = _verified(partial, backup)
