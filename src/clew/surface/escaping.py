@@ -1,4 +1,4 @@
-"""Write out characters that hide or reorder text, so that people and models see what is there. Loads nothing."""
+"""Escape characters that hide or reorder text, so that people and models see what is there; imports nothing else of Clew."""
 
 from __future__ import annotations
 

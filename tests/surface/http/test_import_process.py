@@ -208,6 +208,6 @@ def test_asked_to_stop_the_process_ends_the_import_between_two_steps(opened: cle
     for message in ({"open": opened.opened_with, "parent": os.getpid(), **limits}, {"stop": True}, {"job": JOB.kept(), "path": None}):
         child.send(message)
     answer = child.receive(600)
-    child.let_go(600)
+    child.close_input(600)
     child.kill()
     assert (answer, child.exit_code) == ({"stopped": True}, 0)

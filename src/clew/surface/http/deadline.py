@@ -1,4 +1,4 @@
-"""The end of a server that was told to stop: at the latest some seconds after the grace period, whatever its threads do.
+"""End a server that was told to stop some seconds after its grace period, whatever its threads do.
 
 Requests and imports have the grace period to finish. After it a thread ends this process. That thread cannot run while C code
 holds the interpreter's lock, and no handler of a signal can either; so a small process waits for the byte that Python's own
@@ -34,26 +34,26 @@ if os.getppid() == server:
 
 
 class Deadline:
-    """Ends this process when its time is over."""
+    """A timer that ends this process a few seconds after the grace period."""
 
     def __init__(self, grace_seconds: float, leave: Callable[[], None]) -> None:
-        """Take the grace period, and what ends the process."""
+        """Set the grace period, and the function that ends the process."""
         self._grace_seconds = grace_seconds
         self._timer = threading.Timer(grace_seconds + LEAVE_SECONDS, leave)
         self._timer.daemon = True
 
     def begin(self) -> None:
-        """Begin to count, at the first signal."""
-        with suppress(RuntimeError):  # it counts already
+        """Start the timer, at the first signal."""
+        with suppress(RuntimeError):  # it is running already
             self._timer.start()
 
     def cancel(self) -> None:
-        """Let the process live: the server has ended by itself."""
+        """Stop the timer: the server has ended by itself."""
         self._timer.cancel()
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Have another process see to it meanwhile; only in the main thread, which hears signals, and not on Windows."""
+        """Let another process kill this one if the timer cannot; in the main thread alone, which receives signals, and not on Windows."""
         if os.name != "posix" or threading.current_thread() is not threading.main_thread():
             yield
             return

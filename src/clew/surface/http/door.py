@@ -13,7 +13,7 @@ WAY_OUT = "Send the header Authorization: Bearer TOKEN; make a token with: clew 
 
 
 class Door:
-    """Lets callers in: by a token if the store has or has had one, or it is asked for anyway; before that everybody is the owner."""
+    """Authenticates callers: by a token if the store has or has had one, or one is required anyway; else every caller is the owner."""
 
     def __init__(self, tokens: Tokens, *, required: bool) -> None:
         """Take the store's tokens, and whether one is needed while there is none."""
@@ -33,7 +33,7 @@ class Door:
         return found
 
     def locked(self) -> bool:
-        """Tell whether nobody comes in without a token; an expired or revoked one still keeps the door shut."""
+        """Tell whether a token is needed; it still is after the last one has expired or was revoked."""
         return self._required or self._tokens.required()
 
 

@@ -47,7 +47,7 @@ class Limits:
     """The CPU time of one step and the memory of the whole process."""
 
     def __init__(self, *, cpu_seconds: float, memory_mb: float | None) -> None:
-        """Set the limit on memory, which holds from now on; without one the server watches over it."""
+        """Limit the memory of this process; without a limit the server measures it from outside."""
         self._cpu_seconds = cpu_seconds
         if resource is not None:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would hold memories
@@ -95,10 +95,10 @@ def main() -> None:
 
 
 class Inbox:
-    """What the server has sent, read by a thread, so that the server's end is noticed during a job too."""
+    """Messages from the server, read by a thread, so that a closed pipe is noticed during a job too."""
 
     def __init__(self, requests: IO[str]) -> None:
-        """Begin to read."""
+        """Start the thread."""
         self.stopping = threading.Event()
         self._working = threading.Event()
         self._jobs: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
@@ -109,7 +109,7 @@ class Inbox:
         return self._jobs.get()
 
     def done(self) -> None:
-        """Note that the job is over."""
+        """Note that the job has ended."""
         self._working.clear()
 
     def _read(self, requests: IO[str]) -> None:
@@ -154,7 +154,7 @@ def _take_pipes() -> tuple[IO[str], IO[str]]:
 
 
 def _depend_on(parent: int) -> None:
-    """Leave signals to the server, which ends this process itself, and do not outlive it."""
+    """Ignore signals, which are for the server, and end with the server."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""The process in which a server's imports run: started when a job needs it, kept for the next ones, killed when it must end."""
+"""Run a server's imports in a child process: start it for a job, keep it for the next ones, kill it when it must end."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ class KilledError(Exception):
 
 
 class JobError(Exception):
-    """The job failed with an error that its caller is to see."""
+    """The import failed with an error that is reported as the job's."""
 
     def __init__(self, error: Mapping[str, Any]) -> None:
-        """Take the error as data."""
+        """Keep the error as data."""
         super().__init__(error.get("message", ""))
         self.error = error
 
 
 class ImportProcess:
-    """One process that imports, used by one thread."""
+    """Runs import jobs in one child process; used by one thread."""
 
     def __init__(self, opened_with: Mapping[str, Any], settings: ServeSettings) -> None:
-        """Take how to open the store, and the limits."""
+        """Set the arguments that open the store, and the limits."""
         self._opened_with = opened_with
         self._settings = settings
         self._child: Child | None = None
@@ -110,7 +110,7 @@ class ImportProcess:
         return self._child
 
     def _watch_memory(self, child: Child) -> None:
-        """Kill the process if it holds too much memory where the kernel does not see to it."""
+        """Kill a process that holds too much memory, where the kernel does not limit it."""
         if KERNEL_LIMITS_MEMORY or not LIMITED:
             return
         if resident_bytes(child.pid) > self._settings.import_memory_mb * MEGABYTE:
@@ -143,7 +143,7 @@ class ImportProcess:
     def close(self) -> None:
         """Let an idle process close its store and end."""
         if self._child is not None:
-            self._child.let_go(CLOSE_SECONDS)
+            self._child.close_input(CLOSE_SECONDS)
             self.kill()
 
 
@@ -164,21 +164,21 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process id."""
         return self._process.pid
 
     @property
     def ended(self) -> bool:
-        """Whether it is over."""
+        """Whether the process has ended."""
         return self._process.poll() is not None
 
     @property
     def exit_code(self) -> int | None:
-        """How it ended: negative for a signal."""
+        """The exit code, negative for a signal; None while the process runs."""
         return self._process.returncode
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Hand over a message; a process that has ended gets none, and `receive` tells that it has."""
+        """Send a message; of a process that has ended `receive` reports that."""
         with suppress(BrokenPipeError, ValueError):
             self._requests.write(json.dumps(message) + "\n")
             self._requests.flush()
@@ -197,15 +197,15 @@ class Child:
         self._process.wait()
         self._messages.put({})
 
-    def let_go(self, seconds: float) -> None:
-        """Tell it that there is nothing more to do, and wait for its end for so long."""
+    def close_input(self, seconds: float) -> None:
+        """Close its input, so that it ends by itself, and wait up to so many seconds."""
         with suppress(BrokenPipeError):
             self._requests.close()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
 
     def kill(self) -> None:
-        """End it, and wait until it has."""
+        """Kill the process and wait for its end."""
         self._process.kill()
         self._reading.join()
         for pipe in (self._requests, self._answers):
@@ -214,6 +214,6 @@ class Child:
 
 
 def resident_bytes(pid: int) -> int:
-    """Return how much memory a process holds, 0 if it cannot be found out."""
+    """Return the resident memory of a process, 0 if it is unknown."""
     done = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False)  # noqa: S603, S607
     return int(done.stdout) * 1024 if done.stdout.strip().isdigit() else 0

@@ -62,7 +62,7 @@ class Job:
     state: State = State.WAITING
     attempts: int = 0
     kills: int = 0
-    """How many processes it has ended: those that went over a limit or died while they imported it."""
+    """How many import processes died or exceeded a limit while they ran this job."""
     started: str | None = None
     finished: str | None = None
     progress: Progress = field(default_factory=Progress)

@@ -29,7 +29,7 @@ class MalformedError(HttpError):
 
 
 class AmbiguousLengthError(MalformedError):
-    """The request gives its length in two ways, of which a proxy may have followed the other; the connection is closed."""
+    """The request states its length in two ways, and a proxy may have read the other one; the connection is closed."""
 
 
 class NoRouteError(HttpError):
