@@ -27,7 +27,13 @@ Each carries a stable `code`, the facts as fields, and a message that says what 
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any, ClassVar
+
+ECHOED_CHARACTERS = 200  # the most that an error repeats of a value
+CLIPPED_CHARACTERS = 100  # of a longer one, once in the message and once in the facts
+NAME_CHARACTERS = 40  # of a name that is over the limit: it may stand in a field, a source and a hint
+SHOWN_CHARACTERS = 80  # of a value on one line: enough to recognise it, too little to flood a terminal
 
 
 class ClewError(Exception):
@@ -36,19 +42,28 @@ class ClewError(Exception):
     code: ClassVar[str] = "clew.error"
 
     def __init__(self, message: str, **facts: Any) -> None:
-        """Keep the message for people and the facts for programs."""
+        """Keep the message for people and the facts for programs; a long fact is clipped where the message repeats it."""
+        for value in facts.values():
+            if isinstance(value, str) and len(value) > ECHOED_CHARACTERS and value in message:
+                message = message.replace(value, clipped(value, to=CLIPPED_CHARACTERS // message.count(value)))
         super().__init__(message)
         self.message = message
         self.facts = facts
 
     def as_dict(self) -> dict[str, Any]:
         """Return the error as JSON-ready data, the same on every surface."""
-        return {"code": self.code, "message": self.message, **{key: _plain(value) for key, value in self.facts.items()}}
+        return {"code": self.code, "message": self.message, **{key: plain_fact(value) for key, value in self.facts.items()}}
 
 
-def _plain(value: Any) -> Any:
-    """Facts may hold anything a caller passed; only JSON scalars go out as they are."""
-    return value if isinstance(value, str | int | float | bool | None) else repr(value)
+def plain_fact(value: Any) -> Any:
+    """Return a fact as a JSON scalar; facts may hold anything a caller passed, of any size."""
+    if isinstance(value, str):
+        return clipped(value)
+    return value if isinstance(value, float | bool | None) or _is_short(value) else shown(value)
+
+
+def _is_short(value: object) -> bool:
+    return isinstance(value, int) and value.bit_length() < 2 * ECHOED_CHARACTERS
 
 
 class InputError(ClewError):
@@ -58,7 +73,8 @@ class InputError(ClewError):
 
     def __init__(self, field: str, value: object, problem: str, way_out: str) -> None:
         """Name the field, the value, what is wrong with it and the way out."""
-        super().__init__(f"{field}: {problem} (got {shown(value)}). {way_out}", field=field, value=value)
+        told = clipped(field, to=NAME_CHARACTERS)
+        super().__init__(f"{told}: {problem} (got {shown(value)}). {way_out}", field=told, value=value)
         self.field = field
         self.value = value
         self.problem = problem
@@ -178,7 +194,9 @@ class ModelServiceError(ModelError):
     code = "model.service"
 
 
-SHOWN_CHARACTERS = 80  # enough to recognise a value, too little to flood a terminal
+_SHORT = reprlib.Repr()
+_SHORT.maxlevel = _SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = _SHORT.maxfrozenset = 6
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = SHOWN_CHARACTERS
 
 
 def shown(value: object) -> str:
@@ -188,7 +206,22 @@ def shown(value: object) -> str:
     "'aaaaaaaaaaa"
     """
     try:
-        text = repr(value)
+        # Of lists and mappings only the first entries: a few that hold each other stand for more than fits in memory.
+        text = repr(value) if isinstance(value, str | bytes) else _SHORT.repr(value)
     except (RecursionError, ValueError):  # nested a thousand deep, or a number with more digits than Python spells out
         text = f"a {type(value).__name__} that cannot be shown"
-    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}… ({len(text)} characters)"
+    if len(text) <= SHOWN_CHARACTERS:
+        return text
+    return f"{text[:SHOWN_CHARACTERS]}…{f' ({len(text)} characters)' if isinstance(value, str | bytes) else ''}"
+
+
+def clipped(text: str, *, over: int = ECHOED_CHARACTERS, to: int = CLIPPED_CHARACTERS) -> str:
+    """Return the beginning and the end of a text that is over a length.
+
+    >>> clipped("/home/dana/memories.clew", over=20, to=12)
+    '/home/….clew'
+    """
+    if len(text) <= over:
+        return text
+    tail = (to - 1) // 2
+    return f"{text[: to - 1 - tail]}…{text[len(text) - tail :]}"

@@ -142,4 +142,4 @@ def test_deep_nesting_loses_no_words() -> None:
     assert deep.notes == ("nested more than 512 deep: flattened below",)
     (nested,) = attempted("a.json", b"[" * 10_000 + b"]" * 10_000)
     assert nested.format == "json"
-    assert nested.notes == ("JSON nested too deep to read: kept as text",)
+    assert nested.notes == ("JSON that is nested more than 100 levels deep: kept as text",)

@@ -37,6 +37,7 @@ from clew.settings import load as load_settings
 from clew.telemetry import Telemetry, Watch, watched
 from clew.times import Moment
 from clew.types import Edge, Event, EventKind, FileCheck, Filter, Kind, Node, NodeId, Outcome, Receipt, Vectors
+from clew.user_files import expanded
 
 if TYPE_CHECKING:
     from clew.engine.decay import Decayed
@@ -558,7 +559,7 @@ class Clew:
         """
         self._tracker.flush()
         if space is not None:
-            return dict(self.store.stats(space))
+            return dict(self.store.stats(line("space", space, limit=MAX_NAME_CHARACTERS)))
         return {**self.store.stats(), "tracking_failure": self._tracker.failure, "ledger": self.watch.totals()}
 
     def decay(self, *, dry_run: bool = True, space: str | None = None, now: Moment | None = None, force: bool = False) -> Decayed:
@@ -594,6 +595,7 @@ class Clew:
         A damaged row raises `CorruptStoreError`; with `on_damage` the row is left out, and `on_damage` is called with that error.
         """
         self._tracker.flush()
+        space = None if space is None else line("space", space, limit=MAX_NAME_CHARACTERS)
         return transfer.export(self.store, space=space, vectors=vectors, on_damage=on_damage)
 
     def load(self, lines: Iterable[str], *, skip_invalid: bool = False, force: bool = False) -> transfer.Loaded:
@@ -603,12 +605,14 @@ class Clew:
         result names the lines that were left out.
         """
         self._check_open()
+        if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
+            raise InputError("lines", lines, "must be several lines", "Pass an open file, or a list of lines.")
         return transfer.load(self.store, lines, settings=self.settings, skip_invalid=skip_invalid, force=force)
 
     def backup(self, path: str | Path) -> Path:
         """Write a consistent copy of the store to a new file."""
         self._tracker.flush()
-        target = Path(path).expanduser()
+        target = expanded(path)
         self.store.backup(target)
         return target
 

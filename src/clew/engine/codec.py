@@ -76,9 +76,11 @@ def _scalar(kind: Any, value: object, field: str) -> Any:
     if kind is datetime:
         return parse_time(_of(str, value, field), field)
     if kind is float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            refuse(field, value, "is not a number")
-        return float(value)
+        try:
+            number = math.nan if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
+        except OverflowError:  # a whole number beyond all floats
+            number = math.inf
+        return number if math.isfinite(number) else refuse(field, value, "is not a number")
     if issubclass(kind, StrEnum):
         return kind(value) if value in tuple(kind) else refuse(field, value, f"is none of {', '.join(kind)}")
     return _of(kind, value, field)

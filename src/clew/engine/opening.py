@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clew.engine.clew import Clew
-from clew.errors import InputError
+from clew.errors import InputError, clipped
 from clew.models import load as load_model
 from clew.ports import Clock, Embedder, Progress, Reranker, Store
 from clew.settings import Loaded, as_dict
@@ -107,7 +107,12 @@ def _file(path: str | Path) -> Path:
     except (FileNotFoundError, NotADirectoryError):
         return file  # a new one, or the store will say that its folder cannot be made
     except (OSError, RuntimeError, TypeError, ValueError) as error:  # too long, forbidden; no such home; no text; a NUL in it
-        raise InputError("path", path, f"cannot name a store ({error})", "Give the path of a file, or ':memory:'.") from error
+        raise InputError(
+            "path",
+            path,
+            f"cannot name a store ({getattr(error, 'strerror', None) or clipped(str(error))})",
+            "Give the path of a file, or ':memory:'.",
+        ) from error
     return file
 
 

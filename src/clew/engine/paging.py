@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from clew.errors import InputError
 from clew.ingest.fields import MAX_NAME_CHARACTERS, line
+from clew.parsing import parse_json
 from clew.ports import Sort
 from clew.times import iso, parse_time
 from clew.types import Node, Spot
@@ -42,10 +43,10 @@ def spot_at(cursor: object, sort: Sort) -> Spot:
     if not isinstance(cursor, str):
         raise InputError("cursor", cursor, "must be text", WAY_OUT)
     try:
-        told = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
+        told = parse_json(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
         other, value, t_valid, id = told
         spot = Spot(float(value), parse_time(t_valid, "cursor"), line("cursor", id, limit=MAX_NAME_CHARACTERS))
-    except (binascii.Error, ValueError, TypeError, OverflowError, RecursionError, InputError) as error:
+    except (binascii.Error, ValueError, TypeError, OverflowError, InputError) as error:
         raise InputError("cursor", cursor, "is not one that Clew gave", WAY_OUT) from error
     if other != sort:
         raise InputError("cursor", cursor, f"belongs to the order {other!s}, not to {sort}", WAY_OUT)

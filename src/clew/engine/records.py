@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from clew.errors import InputError
-from clew.ingest.fields import MAX_NAME_CHARACTERS, plain_metadata, share
+from clew.ingest.fields import MAX_METADATA_DEPTH, MAX_NAME_CHARACTERS, plain_metadata, share
+from clew.parsing import check_depth
 from clew.settings import Settings
 from clew.store.vectors import as_unit
 from clew.times import parse_time
@@ -25,7 +26,6 @@ from clew.words import content_hash
 
 MAX_DIMENSION = 1 << 16
 MAX_LONG_CHARACTERS = 20_000  # of a title, a source, a trigger, evidence: headings and addresses, however long
-MAX_DEPTH = 64  # of metadata and details: what is nested more deeply was not written by Clew
 MAX_COUNT = 1 << 53  # whole numbers that JSON readers agree on
 WAY_OUT = "Load a file made by clew export."
 
@@ -96,19 +96,9 @@ def _time(field: str, value: Any) -> Any:
 def _object(field: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _wrong(field, value, "must be an object")
-    if _depth(value) > MAX_DEPTH:
-        raise _wrong(field, "…", f"is nested more than {MAX_DEPTH} deep")
+    check_depth(value, MAX_METADATA_DEPTH)
     json.dumps(value, ensure_ascii=False, allow_nan=False).encode()  # a ValueError for NaN and for half a character
     return value
-
-
-def _depth(value: Any) -> int:
-    """Return how deep a value is nested; counted level by level, for one that is too deep for recursion."""
-    depth, level = 0, [value]
-    while level:
-        depth += 1
-        level = [item for each in level for item in (each.values() if isinstance(each, dict) else each) if isinstance(item, dict | list)]
-    return depth
 
 
 def _quality(field: str, value: Any) -> Quality:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from clew.errors import ClewError
+from clew.errors import ClewError, clipped
 from clew.models import load_reranker
 from clew.models.lazy import Lazy
 from clew.ports import Reranker
@@ -40,7 +40,7 @@ class Reading:
         except ClewError as error:  # not here, damaged, or no such model
             return None, (f"{NOT}: {error.message}",)
         except Exception as error:  # one of the user's own may raise anything, and no answer is worth less than its order
-            return None, (f"{NOT}: {self.name} failed ({type(error).__name__}: {error}).",)
+            return None, (f"{NOT}: {self.name} failed ({type(error).__name__}: {clipped(str(error))}).",)
         # Their sum too: two numbers may be finite and their distance not.
         if len(scores) != len(texts) or not math.isfinite(sum(map(abs, scores))):
             return None, (f"{NOT}: {self.name} gave {len(scores)} scores for {len(texts)} texts, or one that is no number.",)

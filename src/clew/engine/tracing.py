@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from clew import __version__
 from clew.engine.codec import WAY_OUT, decoded, encoded, refuse
-from clew.errors import InputError
+from clew.errors import InputError, clipped
 from clew.ingest.fields import MAX_NAME_CHARACTERS, line
+from clew.parsing import ParseError, parse_json
 from clew.recall.state import Component, Hit, Question, Recall
 from clew.settings import Settings, as_dict
 from clew.times import iso, parse_time
@@ -175,17 +176,17 @@ def _written(given: object) -> str:
     try:
         return json.dumps(given)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError("trace", given, f"is not JSON ({error})", WAY_OUT) from error
+        raise InputError("trace", given, f"is not JSON ({clipped(str(error))})", WAY_OUT) from error
 
 
 def _parsed(text: str | bytes) -> Mapping[str, Any]:
     if len(text) > MAX_CHARACTERS:
         refuse("trace", f"{len(text):,} characters", f"is longer than {MAX_CHARACTERS:,} characters")
     try:
-        document = json.loads(text, parse_constant=_no_number)
+        document = parse_json(text, parse_constant=_no_number)
         json.dumps(document, ensure_ascii=False).encode()  # half a character, which JSON can spell, is no text
-    except (ValueError, RecursionError) as error:  # a text that is no UTF-8 is a ValueError too
-        problem = "is nested too deeply" if isinstance(error, RecursionError) else f"is not JSON ({error})"
+    except ValueError as error:
+        problem = str(error) if isinstance(error, ParseError) else f"is not JSON ({error})"
         raise InputError("trace", text, problem, WAY_OUT) from error
     return _mapping("trace", document)
 

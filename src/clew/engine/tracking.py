@@ -8,7 +8,7 @@ from datetime import datetime
 from time import monotonic, sleep
 from typing import NamedTuple, TypeAlias
 
-from clew.errors import ClewError, StoreBusyError
+from clew.errors import ClewError, StoreBusyError, clipped
 from clew.forking import after_fork
 from clew.ports import Store
 from clew.settings import AccessSettings
@@ -89,7 +89,7 @@ class AccessTracker:
         try:
             write(accesses)
         except Exception as error:  # whatever a store raises: the thread that writes goes on with the next
-            self.failure = error.message if isinstance(error, ClewError) else f"{type(error).__name__}: {error}"
+            self.failure = error.message if isinstance(error, ClewError) else f"{type(error).__name__}: {clipped(str(error))}"
             return error
         return None
 

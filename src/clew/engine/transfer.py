@@ -9,9 +9,10 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, NamedTuple
 
 from clew.engine import records
-from clew.errors import CorruptStoreError, InputError, shown
+from clew.errors import CorruptStoreError, InputError, clipped, shown
 from clew.ingest.firewall.screening import REFUSE, screened, scrubbed, taken_out
 from clew.ingest.naming import mentions
+from clew.parsing import parse_json
 from clew.ports import ModelInfo, OnDamage, Store
 from clew.settings import Settings
 from clew.times import iso
@@ -115,7 +116,7 @@ def load(store: Store, lines: Iterable[str], *, settings: Settings, skip_invalid
     the result. What nodes name is not in an export: it is read from their texts again. What was forgotten
     here stays so, unless by `force`.
     """
-    numbered = ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    numbered = ((number, line) for number, line in enumerate(lines, start=1) if not isinstance(line, str | bytes) or line.strip())
     model = _model(next(numbered, (1, "{}")))
     loader = _Loader(store, model, settings, skip_invalid=skip_invalid, force=force)
     with store.transaction():
@@ -145,12 +146,9 @@ def _model(first: tuple[int, str]) -> ModelInfo | None:
 
 def _parsed(line: str) -> dict[str, Any]:
     """Return the record of a line; raise a ValueError that says what is wrong with it."""
-    try:
-        record = json.loads(line)
-    except RecursionError as error:
-        raise ValueError("is nested too deeply") from error
-    except ValueError as error:
-        raise ValueError(f"is not JSON ({error})") from error
+    if not isinstance(line, str | bytes):
+        raise ValueError("is not text")  # noqa: TRY004 - as below
+    record = parse_json(line)
     if not isinstance(record, dict):
         raise ValueError("is not a JSON object")  # noqa: TRY004 - the line is wrong, not an argument
     return record
@@ -213,8 +211,8 @@ class _Loader:
             READERS[kind](self, values)
         except InputError as error:
             self._refuse(number, line, f"{error.field}: {error.problem} (got {shown(scrubbed(error.value))})")
-        except (ValueError, RecursionError) as error:
-            self._refuse(number, line, str(error) or "is nested too deeply")
+        except ValueError as error:
+            self._refuse(number, line, clipped(str(error)))
 
     def _refuse(self, number: int, line: str, problem: str) -> None:
         if not self._skip_invalid:

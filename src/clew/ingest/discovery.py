@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from typing import Literal, TypeAlias
 from clew.errors import InputError, shown
 from clew.ingest.readers.ignoring import Pattern, pattern, verdict
 from clew.ingest.readers.levels import Level, ignored, level, levels_above
+from clew.user_files import kind_of, open_file
 
 Status: TypeAlias = Literal["file", "skipped", "failed"]
 Identity: TypeAlias = tuple[int, int] | str
@@ -27,7 +27,6 @@ NEVER_ENTERED = frozenset(
     """.split()
 )
 _GLOB = re.compile(r"[*?\[]")
-_KINDS = ((stat.S_ISDIR, "folder"), (stat.S_ISREG, "file"), (stat.S_ISLNK, "link"), (stat.S_ISFIFO, "pipe"), (stat.S_ISSOCK, "socket"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,12 +231,9 @@ def _judged(found: Found, status: os.stat_result, rules: _Rules, seen: dict[Iden
 
 
 def _opened_status(path: Path) -> os.stat_result:
-    """Return a file's facts after opening it: permissions are only known then. A pipe put in its place does not block."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    try:
-        return os.fstat(handle)
-    finally:
-        os.close(handle)
+    """Return a file's facts after opening it: permissions are only known then."""
+    with open_file(path) as file:
+        return os.fstat(file.fileno())
 
 
 def _identity(status: os.stat_result, path: str) -> Identity:
@@ -251,7 +247,7 @@ def _kind(path: Path, *, follow: bool = True) -> str:
         return "file"  # opening it gives the reason
     except (OSError, ValueError):  # a name with a NUL in it exists nowhere
         return "nothing"
-    return next((name for test, name in _KINDS if test(mode)), "device")
+    return kind_of(mode)
 
 
 def _refused(found: Found, status: Status, reason: str) -> Found:

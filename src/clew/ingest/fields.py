@@ -11,12 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
-from clew.errors import InputError
+from clew.errors import InputError, clipped
+from clew.parsing import ParseError, check_depth
 
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 # Keys of a message, and of a memory's metadata, that name who said it.
 SPEAKERS = ("role", "speaker", "author", "sender", "from", "name", "user", "username")
+MAX_METADATA_DEPTH = 64
 MAX_NAME_CHARACTERS = 200  # of a space, a tag, a keyword, an idempotency key: names, not texts
 MOST_ESCAPED = 6  # characters of JSON for one of a text: \\u0000
 PUNCTUATION = 4  # quotation marks, and what stands before the next text
@@ -115,10 +117,13 @@ def plain_metadata(value: object, *, limit_bytes: int) -> dict[str, Any]:
         return dict(value)
     way_out = "Use a mapping of text to texts, numbers, truth values, lists and mappings."
     try:
+        check_depth(value, MAX_METADATA_DEPTH)
         plain = _plain(value)
         size = len(_JSON(plain).encode())
-    except (TypeError, ValueError, RecursionError) as error:  # a lone surrogate cannot be encoded: a ValueError too
-        raise InputError("metadata", value, f"is not JSON: {error}", way_out) from error
+    except ParseError as error:
+        raise InputError("metadata", value, str(error), way_out) from error
+    except (TypeError, ValueError) as error:  # a lone surrogate cannot be encoded: a ValueError too
+        raise InputError("metadata", value, f"is not JSON: {clipped(str(error))}", way_out) from error
     if not isinstance(plain, dict):
         raise InputError("metadata", value, "must be a mapping", way_out)
     if size > limit_bytes:

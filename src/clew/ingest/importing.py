@@ -19,7 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from clew.errors import ClewError, InputError
+from clew.errors import ClewError, InputError, clipped
 from clew.ingest.chunkers import DEFAULT_OPTIONS, Chunker, ChunkOptions, Unit
 from clew.ingest.chunkers.languages import has_grammar
 from clew.ingest.codegraph import CODE_EDGES, language_of, link_code
@@ -33,6 +33,7 @@ from clew.ingest.tree import Origin, Tree, planted
 from clew.ports import Clock, ModelInfo, Progress, Sort, Store
 from clew.settings import EntitySettings, FirewallSettings
 from clew.types import Embedding, Event, EventKind, Filter, Kind, Node, NodeId, Role
+from clew.user_files import read_file
 
 FILE, STATE, KEY = RESERVED = "file", "file_state", "document"
 ROOTS = (Kind.DOCUMENT, Kind.CHUNK)
@@ -191,7 +192,7 @@ class Importer:
         if found.status != "file":
             return FileReport(path=path, status=Status(found.status), reason=found.reason)
         try:
-            data, stat = found.path.read_bytes(), found.path.stat()
+            data, stat = read_file(found.path, limit_bytes=self._options.max_bytes), found.path.stat()
         except OSError as error:
             return FileReport(path=path, status=Status.FAILED, reason=error.strerror or str(error))
         identity = legible_name(found.path.resolve())
@@ -346,7 +347,7 @@ def _reason(error: Exception) -> str:
         return f"{error.reason}. {error.way_out}"
     if isinstance(error, MemoryError):
         return "it needs more memory than this process may use. Split it."
-    return str(error) if isinstance(error, ClewError) else f"it could not be read ({type(error).__name__}: {error})"
+    return str(error) if isinstance(error, ClewError) else f"it could not be read ({type(error).__name__}: {clipped(str(error))})"
 
 
 def _made_of(wanted: Wanted) -> tuple[Kind, str, Role, str]:

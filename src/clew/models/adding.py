@@ -18,6 +18,7 @@ from clew.models.library import Listed, silent
 from clew.models.sources.checking import digest
 from clew.models.sources.package_index import PackageIndex
 from clew.ports import EmbedRole
+from clew.user_files import is_special
 from clew.words import sentence_list
 
 Chosen = TypeVar("Chosen", bound=StrEnum)
@@ -73,6 +74,8 @@ def _existing(files: Iterable[Path | str]) -> list[Path]:
     for path in map(Path, files):
         if not path.exists():
             raise InputError("file", str(path), "there is no such file", "Give the paths of model.onnx and tokenizer.json.")
+        if is_special(path):
+            raise InputError("file", str(path), "is a pipe or a device", "Give the paths of model.onnx and tokenizer.json.")
         found += sorted(each for each in path.iterdir() if each.is_file()) if path.is_dir() else [path]
     if not found:
         raise InputError("file", "", "no file was given", "Give the paths of model.onnx and tokenizer.json.")

@@ -8,6 +8,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from clew.parsing import parse_json
+from clew.user_files import read_file
+
+MAX_NOTE_BYTES = 100_000
 REMEMBERED_SECONDS = 600.0  # long enough for a series of commands, short enough for a network that comes back
 
 
@@ -21,7 +25,7 @@ def remember(root: Path, name: str, problem: str, *, now: Callable[[], float] = 
 def recent(root: Path, name: str, *, now: Callable[[], float] = time.time) -> str | None:
     """Return the problem of a pull that failed not long ago."""
     try:
-        note = json.loads(_note(root, name).read_text(encoding="utf-8"))
+        note = parse_json(read_file(_note(root, name), limit_bytes=MAX_NOTE_BYTES))
         age = now() - float(note["at"])
         problem = str(note["problem"])
     except (OSError, ValueError, KeyError, TypeError):

@@ -12,6 +12,7 @@ from clew.models import catalogue
 from clew.models.card import Card, Purpose
 from clew.models.nearest import nearest
 from clew.ports import Embedder, Progress, Reranker
+from clew.user_files import expanded
 
 NONE = "none"
 HASHING = re.compile(r"hashing(?:-(\d{1,6}))?")
@@ -50,7 +51,7 @@ def load_reranker(spec: str) -> Reranker | None:
     from clew.models.crossencoder import CrossEncoder  # noqa: PLC0415
 
     if colon and kind == "onnx" and name:
-        folder = Path(name.strip()).expanduser()
+        folder = expanded(name.strip())
         return CrossEncoder(_meant(manifest.read(folder), Purpose.RERANK, spec), lambda: folder)
     known = {listed.card.name: listed.card for listed in library.list_models()}
     if kind not in known or colon:
@@ -72,7 +73,7 @@ def _adapter(kind: str, name: str, spec: str) -> Embedder:
     if not name:
         raise InputError("model", spec, "the name after the colon is missing", f"Write it as {kind}:NAME.")
     if kind == "onnx":
-        return _folder(Path(name).expanduser())
+        return _folder(expanded(name))
     if kind not in ADAPTERS:
         raise _unknown(spec, kind, catalogue.DEFAULT)
     embedder: Embedder = import_module(ADAPTERS[kind]).embedder(name)

@@ -7,11 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from clew.errors import ModelError
+from clew.errors import ModelError, clipped
 from clew.models.card import Card, PinnedFile, Pooling, Purpose
+from clew.parsing import parse_json
+from clew.user_files import read_file
 
 MANIFEST = "clew-model.json"
 FORMAT = 1
+MAX_BYTES = 1_000_000
 
 
 def write(card: Card, folder: Path) -> None:
@@ -24,12 +27,12 @@ def read(folder: Path) -> Card:
     """Return the card in a model's folder."""
     path = folder / MANIFEST
     try:
-        return _card(**json.loads(path.read_text(encoding="utf-8")))
+        return _card(**parse_json(read_file(path, limit_bytes=MAX_BYTES)))
     except OSError as error:
         raise ModelError(f"{folder} holds no readable {MANIFEST}. Install a model with: clew models add FILE…", path=str(path)) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(
-            f"{path} is not a model's card ({error}). Install the model again with: clew models add FILE…", path=str(path)
+            f"{path} is not a model's card ({clipped(str(error))}). Install the model again with: clew models add FILE…", path=str(path)
         ) from error
 
 

@@ -6,7 +6,6 @@ What it says is checked before it is believed, and whatever goes wrong is made g
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 from clew.errors import ModelError
 from clew.models.adapters.server import Server
 from clew.models.text import sendable
+from clew.parsing import parse_json
 from clew.ports import Questioner, Questions
 
 LONGEST = 200  # characters of a question
@@ -129,8 +129,8 @@ def usable(said: str, *, text: str, asked: str) -> tuple[str, ...]:
     """
     fenced = _FENCED.match(said.strip())
     try:
-        listed = json.loads(fenced["inside"] if fenced else said)
-    except (ValueError, RecursionError) as error:
+        listed = parse_json(fenced["inside"] if fenced else said)
+    except ValueError as error:
         raise UnusableError("not JSON") from error
     if not isinstance(listed, list) or not 1 <= len(listed) <= MOST:
         raise UnusableError("not a list of one or two")

@@ -8,7 +8,6 @@ appearance, so the cost of running text is a dictionary lookup per word; the mod
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -18,9 +17,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from clew.errors import ModelError
+from clew.errors import ModelError, clipped, shown
 from clew.models.characters import CONTROL, IDEOGRAPHS, NONSPACING, PUNCTUATION, SPACE
+from clew.parsing import parse_json
+from clew.user_files import read_file
 
+MAX_FILE_BYTES = 100_000_000  # of a vocabulary; BERT's takes a half
 SLICE_CHARACTERS = 8192  # a text is read in slices of this size, so that a cut one costs no more than what is kept
 REMEMBERED_WORDS = 50_000  # about 10 MB; more than the vocabulary of most stores
 WHITE_SPACE = re.compile(r"[ \t\n\r]")  # not \s, which holds characters that BERT removes instead of splitting at
@@ -78,12 +80,12 @@ class WordPiece:
     def from_file(cls, path: Path) -> WordPiece:
         """Read a `tokenizer.json`; one that asks for anything else than BERT's processing is refused."""
         try:
-            return cls._from_json(json.loads(path.read_bytes()))
+            return cls._from_json(parse_json(read_file(path, limit_bytes=MAX_FILE_BYTES)))
         except OSError as error:
             raise ModelError(f"cannot read {path}: {error.strerror}", path=str(path)) from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(
-                f"{path} is not the tokenizer.json of a BERT WordPiece model ({error}). Use a model with such a tokenizer, "
+                f"{path} is not the tokenizer.json of a BERT WordPiece model ({clipped(str(error))}). Use a model with such a tokenizer, "
                 "or load this one through an adapter, for example sentence-transformers:NAME.",
                 path=str(path),
             ) from error
@@ -207,7 +209,7 @@ class WordPiece:
 
 def _demand(what: str, got: object, wanted: object) -> None:
     if got != wanted:
-        raise ValueError(f"{what} is {got!r} where {wanted!r} is supported")
+        raise ValueError(f"{what} is {shown(got)} where {wanted!r} is supported")
 
 
 def _slices(text: str) -> Iterator[str]:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from clew.errors import SettingError
+from clew.errors import NAME_CHARACTERS, SettingError, clipped
+from clew.parsing import parse_yaml
 from clew.settings.sections import Settings
 from clew.settings.spec import Spec, Weights
 
@@ -27,8 +28,9 @@ def read(key: str, spec: Spec, raw: Any, source: str) -> Any:
 
 def refuse(key: str, value: object, problem: str, source: str) -> NoReturn:
     """Raise the error for a wrong value, saying where it was set."""
-    error = SettingError(key, value, problem, f"It was set by {source}; `clew config` shows every setting and its source.")
-    error.facts["source"] = source
+    told = clipped(source, to=NAME_CHARACTERS)
+    error = SettingError(key, value, problem, f"It was set by {told}; `clew config` shows every setting and its source.")
+    error.facts["source"] = told
     raise error
 
 
@@ -59,12 +61,7 @@ def _untexted(kind: str, raw: Any) -> Any:
     """Read text, as the environment and options give it, in the way of the setting's kind."""
     if kind in {"str", "bool", "int", "float"} or not isinstance(raw, str):
         return raw
-    import yaml  # noqa: PLC0415 - 30 ms that only lists and mappings in text need
-
-    try:
-        return yaml.safe_load(raw)
-    except yaml.YAMLError as error:
-        raise ValueError(raw) from error
+    return parse_yaml(raw)
 
 
 def _within(spec: Spec, value: Any) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.settings.spec import Weights, setting
+from clew.user_files import expanded
 
 ANY_COUNT = (0, math.inf)
 POSITIVE = (1, math.inf)
@@ -44,7 +45,7 @@ class StoreSettings(Section):
     @property
     def file(self) -> Path:
         """The store file with `~` expanded."""
-        return Path(self.path).expanduser()
+        return expanded(self.path)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from clew.errors import SettingError
+from clew.errors import NAME_CHARACTERS, SettingError, clipped
+from clew.parsing import parse_toml, parse_yaml
 from clew.settings.checks import check_together, read, refuse
 from clew.settings.sections import Settings, declared
 from clew.settings.spec import spec_of
+from clew.user_files import expanded, read_file
 
 CONFIG_FOLDER = ".config/clew"  # under the home folder
 CONFIG_NAMES = ("config.yaml", "config.yml", "config.toml")
+MAX_CONFIG_BYTES = 256_000  # ten times a file with every setting and its comment
 PREFIX = "CLEW_"
 SHORTHANDS = {"CLEW_STORE": "store.path", "CLEW_SPACE": "store.space"}
 
@@ -59,11 +62,11 @@ def _assembled(values: Mapping[str, Any]) -> Settings:
 
 def _chosen_file(path: Path | None, environ: Mapping[str, str]) -> Path | None:
     if path is not None:
-        return Path(path).expanduser()
+        return expanded(path)
     if named := environ.get("CLEW_CONFIG"):
-        return Path(named).expanduser()
+        return expanded(named)
     folder = Path(environ.get("HOME") or Path.home()) / CONFIG_FOLDER
-    present = [folder / name for name in CONFIG_NAMES if (folder / name).is_file()]
+    present = [folder / name for name in CONFIG_NAMES if os.path.lexists(folder / name)]  # what cannot be read is not passed over
     if len(present) > 1:
         raise SettingError(
             "configuration", [file.name for file in present], f"there is more than one file in {folder}", "Keep one of them."
@@ -77,38 +80,32 @@ def _from_file(file: Path | None) -> Iterator[Given]:
     parsed = _parsed(file)
     if not isinstance(parsed, Mapping | None):
         raise SettingError(
-            "configuration", parsed, f"{file} must hold sections with keys", "`clew config --template` prints one to start from."
+            "configuration",
+            parsed,
+            f"{clipped(str(file))} must hold sections with keys",
+            "`clew config --template` prints one to start from.",
         )
     yield from _flat(parsed or {}, f"file:{file}")
 
 
 def _parsed(file: Path) -> Any:
     try:
-        text = file.read_text(encoding="utf-8")
-        return _parse_toml(text) if file.suffix == ".toml" else _parse_yaml(text, file)
+        text = read_file(file, limit_bytes=MAX_CONFIG_BYTES).decode("utf-8")
+        return _parser(file)(text)
     except OSError as error:
         raise SettingError(
             "configuration", str(file), f"the file cannot be read: {error.strerror}", "Name another file, or make it readable."
         ) from error
-    except ValueError as error:  # the parsers' own errors and a wrong encoding
-        raise SettingError("configuration", str(file), f"the file does not parse: {error}", "Mend the place named.") from error
+    except ValueError as error:  # the parsers' own errors, a wrong encoding, a name that no file can have
+        raise SettingError(
+            "configuration", str(file), f"the file does not parse: {clipped(str(error))}", "Mend the place named."
+        ) from error
 
 
-def _parse_toml(text: str) -> Any:
-    import tomllib  # noqa: PLC0415 - most stores have no file
-
-    return tomllib.loads(text)
-
-
-def _parse_yaml(text: str, file: Path) -> Any:
-    if file.suffix not in {".yaml", ".yml"}:
+def _parser(file: Path) -> Callable[[str], Any]:
+    if file.suffix not in {".yaml", ".yml", ".toml"}:
         raise ValueError("its name must end in .yaml, .yml or .toml")
-    import yaml  # noqa: PLC0415 - 30 ms, and most stores have no file
-
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(" ".join(str(error).split())) from error
+    return parse_toml if file.suffix == ".toml" else parse_yaml
 
 
 def _flat(given: Mapping[Any, Any], source: str) -> Iterator[Given]:
@@ -135,6 +132,7 @@ def _from_environment(environ: Mapping[str, str]) -> Iterator[Given]:
 def _refuse_unknown(key: str, raw: Any, source: str, *, known: list[str]) -> None:
     import difflib  # noqa: PLC0415 - only the way to an error needs it
 
+    key = clipped(key, to=NAME_CHARACTERS)
     near = difflib.get_close_matches(key, known, n=1, cutoff=0.0) if "." in key else []
     sections = sorted({each.partition(".")[0] for each in known})
     nearest = near[0] if near else (difflib.get_close_matches(key, sections, n=1, cutoff=0.0) or [sections[0]])[0]

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from clew.errors import InputError, ModelMismatchError, NotFoundError, StoreError
+from clew.errors import InputError, ModelMismatchError, NotFoundError, StoreError, clipped
 from clew.gist import searched_text
 from clew.ports import Coverage, Evidence, ModelInfo, OnDamage, Problem, Repaired, Sort
 from clew.store import bm25
@@ -673,7 +673,9 @@ def _plain_json(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return dict(json.loads(json.dumps(dict(value), allow_nan=False)))
     except (TypeError, ValueError) as error:
-        raise InputError(name, value, f"is not JSON: {error}", "Use strings, numbers, truth values, lists and objects.") from error
+        raise InputError(
+            name, value, f"is not JSON: {clipped(str(error))}", "Use strings, numbers, truth values, lists and objects."
+        ) from error
 
 
 def _score(row: _Row, telling: Mapping[str, float], mean_length: float) -> float:

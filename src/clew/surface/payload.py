@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from clew.errors import plain_fact, shown
+from clew.parsing import ParseError, check_depth
 from clew.times import iso
 
 if TYPE_CHECKING:  # at run time the engine is loaded only by those who use it
@@ -28,7 +30,7 @@ if TYPE_CHECKING:  # at run time the engine is loaded only by those who use it
     from clew.settings import Row
     from clew.types import Event, FileCheck, Node, Outcome, Receipt, Similar
 
-SHOWN_VALUE_CHARACTERS = 200  # of a refused value: enough to recognise it, too little to send 10 MB back
+SCRUBBED_CHARACTERS = 2000  # of a refused value, before it is clipped
 RESOLUTIONS: Mapping[str, int] = {"document": 0, "section": 1, "chunk": 2}
 _UNPRINTED = re.compile("[\x7f-\x9f]")  # JSON may hold these bare; a terminal would obey them
 
@@ -334,11 +336,21 @@ def error(raised: ClewError) -> dict[str, Any]:
     """Return an error under the one key that no answer has."""
     from clew.ingest.firewall.screening import scrubbed  # noqa: PLC0415 - as in `memory`
 
-    facts = scrubbed(raised.as_dict())
-    value = facts.get("value")
-    if isinstance(value, str) and len(value) > SHOWN_VALUE_CHARACTERS:
-        facts["value"] = value[:SHOWN_VALUE_CHARACTERS] + "…"
-    return {"error": facts}
+    facts = {name: _scrubbable(value) for name, value in raised.facts.items()}
+    # All together: a secret that one of them gives away may stand in another. And before they are clipped: half of one is not recognised.
+    message, *told = scrubbed({"message": raised.message, **facts}).items()
+    return {"error": {"code": raised.code, "message": message[1], **{name: plain_fact(value) for name, value in told}}}
+
+
+def _scrubbable(value: Any) -> Any:
+    """Return a fact that can be searched for secrets, however large it is."""
+    if isinstance(value, str):
+        return value[:SCRUBBED_CHARACTERS]
+    try:
+        check_depth(value)
+    except ParseError:
+        return shown(value)
+    return value
 
 
 def dumps(payload: Mapping[str, Any], *, ascii_only: bool = False, indent: int | None = None) -> str:

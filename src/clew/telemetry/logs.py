@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from clew.errors import clipped
 from clew.telemetry.operation import ERROR, Operation
 from clew.telemetry.request_ids import current_request_id
 from clew.times import iso
@@ -87,7 +88,7 @@ class Lines(logging.Formatter):
         """Return where it happened; its message may quote a memory, so only by request."""
         frames = traceback.extract_tb(error.__traceback__)[-FRAMES:]
         where = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
-        return {"type": type(error).__name__, "at": where, **({"message": str(error)} if self._include_text else {})}
+        return {"type": type(error).__name__, "at": where, **({"message": clipped(str(error))} if self._include_text else {})}
 
 
 class JsonLines(Lines):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from clew.errors import ClewError
+from clew.errors import ClewError, clipped
 from clew.recall.state import Recall
 from clew.types import Outcome
 
@@ -104,4 +104,4 @@ def _stages(answer: Recall) -> dict[str, float]:
 
 def _error(error: BaseException, include_text: bool) -> dict[str, Fact]:
     code = error.code if isinstance(error, ClewError) else "bug"
-    return {"error": code, "error_type": type(error).__name__, **({"error_message": str(error)} if include_text else {})}
+    return {"error": code, "error_type": type(error).__name__, **({"error_message": clipped(str(error))} if include_text else {})}

@@ -7,6 +7,7 @@ from functools import wraps
 from time import perf_counter
 from typing import Any, Protocol, TypeVar, cast
 
+from clew.errors import clipped
 from clew.recall.state import Recall
 from clew.telemetry.ledger import Ledger
 from clew.telemetry.logs import Logged
@@ -37,7 +38,7 @@ class Watch:
                 for each in listening:
                     each.record(done)
         except Exception as error:  # whatever it is, the answer is there and must be given
-            self.failure = f"{type(error).__name__}: {error}"
+            self.failure = f"{type(error).__name__}: {clipped(str(error))}"
 
     def _enter(self, name: str, result: object, seconds: float) -> None:
         """Write to the ledger; quick, for it is done for every recall."""
@@ -55,7 +56,7 @@ class Watch:
             if self.telemetry is not None:
                 self.telemetry.embedded(role, texts, seconds)
         except Exception as error:  # as above
-            self.failure = f"{type(error).__name__}: {error}"
+            self.failure = f"{type(error).__name__}: {clipped(str(error))}"
 
     def totals(self) -> dict[str, Any]:
         """Return what was spent so far, and what went wrong in telling it."""

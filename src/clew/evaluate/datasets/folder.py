@@ -13,9 +13,13 @@ from typing import Any
 
 import yaml
 
-from clew.errors import InputError
+from clew.errors import InputError, shown
 from clew.evaluate.datasets.card import Card, matches
 from clew.evaluate.datasets.record import Place, Record
+from clew.parsing import ParseError, parse_yaml
+from clew.user_files import read_file
+
+LARGEST_FILE_BYTES = 4_000_000_000
 
 
 class Folder:
@@ -57,7 +61,7 @@ class Folder:
     def content(self, path: Path) -> bytes:
         """Return the bytes of a file and take them into the hash."""
         try:
-            return self.seen(path.read_bytes())
+            return self.seen(read_file(path, limit_bytes=LARGEST_FILE_BYTES))
         except OSError as error:
             raise self.place(path).wrong("", str(path), f"cannot be read: {error.strerror}") from error
 
@@ -98,12 +102,9 @@ class Folder:
         """Yield the objects of a YAML mapping by their names."""
         text, place = self.text(path), self.place(path)
         try:
-            value = yaml.load(text, _Distinct)  # noqa: S506 - a SafeLoader
-        except yaml.MarkedYAMLError as error:
-            line = error.problem_mark.line + 1 if error.problem_mark is not None else 1
-            raise self.place(path, line).wrong("", error.problem, "is not YAML") from error
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise place.wrong("", str(error)[:80], "is not YAML") from error
+            value = parse_yaml(text, _Distinct)
+        except ParseError as error:
+            raise self.place(path, error.line or 1).wrong("", self.name(path), str(error)) from error
         for name in Record.of(value, place).value:
             if not isinstance(name, str):
                 raise place.wrong("", name, "is not a text; put it in quotes")
@@ -138,7 +139,7 @@ class _Distinct(yaml.SafeLoader):
         seen: set[str] = set()
         for key, _ in node.value:
             if key.value in seen:
-                raise yaml.MarkedYAMLError(problem=f"the key {key.value!r} comes twice", problem_mark=key.start_mark)
+                raise yaml.MarkedYAMLError(problem=f"the key {shown(key.value)} comes twice", problem_mark=key.start_mark)
             if isinstance(key, yaml.ScalarNode):
                 seen.add(key.value)
         return super().construct_mapping(node, deep=deep)

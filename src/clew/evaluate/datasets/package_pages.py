@@ -18,8 +18,10 @@ from urllib.error import URLError
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener, url2pathname
 
-from clew.errors import DownloadError
+from clew.errors import DownloadError, clipped
+from clew.user_files import read_file
 
+LARGEST_PAGE_BYTES = 500_000_000  # of an archive; pages are far smaller
 TIMEOUT_SECONDS = 30
 SCHEMES = ("http", "https")
 _SETTING = re.compile(r"(?P<section>[^.=]+)\.(?P<name>[\w-]+)=(?P<value>.*)")
@@ -55,7 +57,7 @@ class Index:
                 if url := self._offered(page, name):
                     return self._read(url)
             except (OSError, URLError, ValueError) as error:
-                troubles.append(f"{_shown(page)}: {error}")
+                troubles.append(f"{_shown(page)}: {clipped(str(error))}")
         said = "; ".join(troubles) or "none of the configured places offers it"
         raise DownloadError(f"{name} could not be fetched: {said}. Check the network and `pip config list`.", file=name)
 
@@ -76,7 +78,7 @@ class Index:
     def _read(self, url: str) -> bytes:
         place = _local(url)
         if place is not None:
-            return place.read_bytes()
+            return read_file(place, limit_bytes=LARGEST_PAGE_BYTES)
         parts = urlsplit(url)
         if parts.scheme not in SCHEMES:
             raise ValueError(f"{parts.scheme or 'no'} address")
@@ -86,7 +88,7 @@ class Index:
             secret = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
             request.add_header("Authorization", f"Basic {base64.b64encode(secret.encode()).decode()}")
         with self._open()(request, timeout=TIMEOUT_SECONDS) as answer:
-            return bytes(answer.read())
+            return bytes(answer.read(LARGEST_PAGE_BYTES))
 
     def _open(self) -> Callable[..., Any]:
         proxies = {"http": self.proxy, "https": self.proxy} if self.proxy else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from clew.errors import InputError
+from clew.errors import InputError, clipped
 from clew.evaluate.data import Dataset, Passage, Query
 from clew.evaluate.datasets.asked import Asked
 from clew.evaluate.datasets.card import EVERYTHING, Card
@@ -63,7 +63,7 @@ def _pickled(asked: Asked, path: Path) -> Iterator[tuple[str, Record]]:
     try:
         whole = Record.of(plain(asked.folder.content(path)), asked.folder.place(path))
     except NotPlainError as error:
-        raise asked.folder.place(path).wrong("", path.name, f"is not a gzipped pickle of plain data: {error}") from error
+        raise asked.folder.place(path).wrong("", path.name, f"is not a gzipped pickle of plain data: {clipped(str(error))}") from error
     splits = [split for split in SPLITS[asked.part] if split in whole]
     for split in splits if asked.part == EVERYTHING else splits[:1]:
         levels = whole.record(split)

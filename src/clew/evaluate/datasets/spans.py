@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from clew.evaluate.data import Dataset, Document, Query, Span
 from clew.evaluate.datasets.asked import Asked
 from clew.evaluate.datasets.card import EVERYTHING, Card
 from clew.evaluate.datasets.record import Record
+from clew.parsing import ParseError, parse_json
 
 CHROMA = Card(
     name="chroma-chunking",
@@ -53,9 +53,9 @@ def chroma(asked: Asked) -> Dataset:
 
 def _references(row: Record) -> tuple[Record, ...]:
     try:
-        return Record({"references": json.loads(row.text("references"))}, row.place).records("references")
-    except json.JSONDecodeError as error:
-        raise row.wrong("references", f"is not JSON: {error.msg}") from error
+        return Record({"references": parse_json(row.text("references"))}, row.place).records("references")
+    except ParseError as error:
+        raise row.wrong("references", str(error)) from error
 
 
 def _reference(reference: Record, document: Document) -> Span:

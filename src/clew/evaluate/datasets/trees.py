@@ -7,9 +7,10 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from clew.errors import InputError
+from clew.errors import InputError, clipped
 from clew.evaluate.data import Document
-from clew.evaluate.datasets.folder import Folder
+from clew.evaluate.datasets.folder import LARGEST_FILE_BYTES, Folder
+from clew.user_files import open_file, read_file
 
 FORMATS = {".py": "python", ".java": "java"}
 MAX_FILE_BYTES = 5_000_000  # longer sources are generated tables; none of the sets' gold files is near it
@@ -40,7 +41,7 @@ def _unpacked(root: Path) -> Iterator[tuple[str, bytes]]:
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_file(path, limit_bytes=LARGEST_FILE_BYTES)
     except OSError as error:
         raise InputError("sources", str(path), f"cannot be read: {error.strerror}", "Make it readable, or take it away.") from error
 
@@ -48,7 +49,7 @@ def _content(path: Path) -> bytes:
 def _packed(archive: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the regular files of a source distribution without its top folder; they are read, never written."""
     try:
-        with tarfile.open(archive, "r:gz") as members:
+        with open_file(archive) as packed, tarfile.open(fileobj=packed, mode="r:gz") as members:
             for member in members:
                 file = members.extractfile(member) if member.isreg() and member.size <= MAX_FILE_BYTES else None
                 if file is not None:
@@ -82,7 +83,7 @@ def _git(clone: Path, *arguments: str, stdin: bytes = b"") -> bytes:
     except subprocess.CalledProcessError as error:
         said = error.stderr.decode("utf-8", errors="replace").strip()
         raise InputError(
-            "sources", str(clone), f"git cannot read it: {said}", "Fetch the commit into the clone, or give a checkout."
+            "sources", str(clone), f"git cannot read it: {clipped(said)}", "Fetch the commit into the clone, or give a checkout."
         ) from error
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from clew.errors import ClewError, RefusedError
+from clew.errors import ClewError, RefusedError, clipped
 from clew.evaluate.answering import Answers, through
 from clew.evaluate.data import Passage, Query
 from clew.evaluate.index import Index
@@ -100,4 +100,4 @@ def _translated(peer: Peer) -> Iterator[None]:
     except ClewError:
         raise
     except Exception as error:
-        raise RefusedError(f"failed: {type(error).__name__}: {error}", peer=peer.name) from error
+        raise RefusedError(f"failed: {type(error).__name__}: {clipped(str(error))}", peer=peer.name) from error

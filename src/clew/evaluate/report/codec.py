@@ -12,6 +12,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from clew.errors import InputError
 from clew.evaluate.statistics import Interval
+from clew.parsing import parse_json
 
 DIGITS = 6  # finer than any interval, coarser than what the last bits of a sum can do to a mean
 
@@ -32,9 +33,9 @@ def loads(kind: type[T], text: str, *, source: str = "report") -> T:
 def parse(text: str, source: str) -> Any:
     """Read JSON, or raise an InputError that names the source."""
     try:
-        return json.loads(text)
+        return parse_json(text)
     except ValueError as error:
-        raise InputError(source, text, f"is not JSON: {error}", "Write it again with `clew eval run`.") from error
+        raise InputError(source, text, str(error), "Write it again with `clew eval run`.") from error
 
 
 def plain(value: Any) -> Any:

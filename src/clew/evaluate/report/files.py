@@ -24,7 +24,10 @@ from clew.evaluate.report.codec import dumps, loads, parse, plain, read
 from clew.evaluate.report.markdown import render_markdown
 from clew.evaluate.report.model import PolicySample, Result, RunSample, Sample, Timings
 from clew.evaluate.report.page import render_html
+from clew.user_files import read_file
 
+MAX_BYTES = 1_000_000_000
+WAY_OUT = "Make a report with `clew eval run --output FOLDER`."
 RESULT, SAMPLES, MARKDOWN, PAGE, TIMINGS = "result.json", "samples.jsonl", "report.md", "report.html", "timings.json"
 
 
@@ -59,7 +62,7 @@ def load(folder: Path) -> Report:
     """Read a report back from its folder, or raise an InputError that names the file and the field."""
     result, samples, timings = (_read(folder / name) for name in (RESULT, SAMPLES, TIMINGS))
     if result is None:
-        raise InputError("folder", str(folder), f"holds no {RESULT}", "Make a report with `clew eval run --output FOLDER`.")
+        raise InputError("folder", str(folder), f"holds no {RESULT}", WAY_OUT)
     return Report(
         read_result(result).result,
         read_samples(samples or ""),
@@ -120,7 +123,14 @@ def _sample(line: str, number: int) -> Sample:
 
 
 def _read(path: Path) -> str | None:
-    return path.read_text(encoding="utf-8") if path.exists() else None
+    if not os.path.lexists(path):
+        return None
+    try:
+        return read_file(path, limit_bytes=MAX_BYTES).decode("utf-8")
+    except OSError as error:
+        raise InputError("folder", str(path), f"cannot be read: {error.strerror}", WAY_OUT) from error
+    except UnicodeDecodeError as error:
+        raise InputError("folder", str(path), "is not UTF-8", WAY_OUT) from error
 
 
 def _write(path: Path, text: str) -> Path:

@@ -10,6 +10,7 @@ from typing import Any
 from clew.ingest.readers import exports, roles
 from clew.ingest.readers.conversation import Conversation, documents
 from clew.ingest.readers.document import Document, UnreadableError
+from clew.parsing import ParseError, parse_json
 
 LINE_SHARE = 0.8  # of a file's lines must be JSON for it to be JSON lines: a log cut off at its end still is
 
@@ -46,13 +47,11 @@ def _told(value: object, notes: tuple[str, ...]) -> tuple[Document, ...]:
 def _parsed(text: str) -> tuple[Any, str]:
     """Return the value, or nothing and what is wrong."""
     try:
-        return json.loads(text), ""
-    except json.JSONDecodeError as error:
-        return None, f"not valid JSON ({error.msg}, line {error.lineno})"
-    except ValueError:  # a number with more digits than Python reads
-        return None, "JSON with a number too long to read"
-    except RecursionError:
-        return None, "JSON nested too deep to read"
+        return parse_json(text), ""
+    except ParseError as error:
+        if isinstance(error.__cause__, json.JSONDecodeError):
+            return None, f"not valid JSON ({error.__cause__.msg}, line {error.line})"
+        return None, f"JSON that {error}"
 
 
 def _conversations(value: object) -> Sequence[Conversation]:

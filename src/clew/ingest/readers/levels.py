@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clew.ingest.readers.ignoring import Pattern, patterns, verdict
+from clew.user_files import read_file
 
 IGNORE_FILES = (".gitignore", ".clewignore")  # of one folder the second has the last word
 MAX_IGNORE_BYTES = 1_000_000  # what is longer was not written by hand, and is not read
@@ -70,8 +71,6 @@ def _in_work_tree(here: Path) -> list[Path]:
 def _lines(path: Path) -> list[str]:
     """Return an ignore file's lines, decoded as file names are; none if it is not a readable file of reasonable length."""
     try:
-        if not path.is_file() or path.stat().st_size > MAX_IGNORE_BYTES:
-            return []
-        return os.fsdecode(path.read_bytes().removeprefix(b"\xef\xbb\xbf")).split("\n")
+        return os.fsdecode(read_file(path, limit_bytes=MAX_IGNORE_BYTES).removeprefix(b"\xef\xbb\xbf")).split("\n")
     except OSError:
         return []

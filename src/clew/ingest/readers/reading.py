@@ -14,6 +14,9 @@ from clew.ingest.readers.document import Document, UnreadableError
 from clew.ingest.readers.encoding import declared_encoding, decoded, legible
 from clew.ingest.readers.formats import FORMATS, HEAD_BYTES, detect
 from clew.ingest.readers.markdown import read_markdown
+from clew.user_files import read_file
+
+MAX_BYTES = 2_000_000_000  # as much as imports.max_file_mb can allow; imports read files themselves, with their own limit
 
 
 def read(path: Path, *, format: str | None = None, data: bytes | None = None) -> tuple[Document, ...]:
@@ -32,10 +35,10 @@ def read(path: Path, *, format: str | None = None, data: bytes | None = None) ->
 
 
 def _bytes(path: Path) -> bytes:
-    if not path.is_file():  # opening a pipe would wait for its writer
+    if not path.is_file():
         raise UnreadableError("it is not a file" if path.exists() else "it does not exist", "Name an existing file.")
     try:
-        return path.read_bytes()
+        return read_file(path, limit_bytes=MAX_BYTES)
     except OSError as error:
         raise UnreadableError(error.strerror or "it cannot be opened", "Check its permissions.") from error
 

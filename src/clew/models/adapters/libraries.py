@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from clew.errors import ModelError, ModelMissingError
+from clew.errors import ModelError, ModelMissingError, clipped
 from clew.models.home import OFFLINE_VARIABLE, offline
 from clew.models.lazy import Lazy
 from clew.models.text import cut
@@ -58,7 +58,7 @@ class LibraryEmbedder:
         try:
             vectors = np.asarray(model.embed([cut(text, max_tokens=model.max_tokens) for text in texts], role), dtype=np.float32)
         except Exception as error:  # whatever a foreign library raises
-            raise ModelError(f"{self._id} could not embed: {error}", model=self._id) from error
+            raise ModelError(f"{self._id} could not embed: {clipped(str(error))}", model=self._id) from error
         if vectors.shape != (len(texts), model.dimension) or not np.isfinite(vectors).all():
             raise ModelError(
                 f"{self._id} gave vectors of shape {vectors.shape} where {(len(texts), model.dimension)} finite ones were due."
@@ -85,4 +85,4 @@ def _translated(id: str, load: Callable[[], Loaded]) -> Loaded:
         hint = (
             f"{OFFLINE_VARIABLE} is set, so it must be in the library's cache already." if offline() else "Check the name and the network."
         )
-        raise ModelMissingError(f"{id} could not be loaded: {error}. {hint}", model=id) from error
+        raise ModelMissingError(f"{id} could not be loaded: {clipped(str(error))}. {hint}", model=id) from error

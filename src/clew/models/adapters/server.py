@@ -16,6 +16,7 @@ from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Re
 
 from clew.errors import InputError, ModelMissingError, ModelServiceError
 from clew.models.home import OFFLINE_VARIABLE, offline
+from clew.parsing import parse_json
 
 ATTEMPTS = 5
 FIRST_WAIT_SECONDS = 0.5  # doubled each time: at most 7.5 s in all where the server does not say
@@ -89,7 +90,7 @@ class Server:
         )
         try:
             with self._opener().open(request, timeout=self.timeout_seconds) as response:
-                return json.loads(_whole(response))
+                return parse_json(_whole(response))
         except HTTPError as error:
             with error:
                 raise self._refusal(error) from error
@@ -115,7 +116,7 @@ class Server:
 
     def _message(self, error: HTTPError) -> str:
         try:
-            answer = json.loads(error.read(1 << 16))
+            answer = parse_json(error.read(1 << 16))
         except (ValueError, OSError, HTTPException):
             return ""
         said = answer.get("error", "") if isinstance(answer, dict) else ""

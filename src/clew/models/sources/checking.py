@@ -8,13 +8,14 @@ from typing import BinaryIO
 
 from clew.errors import DownloadError
 from clew.models.card import PinnedFile
+from clew.user_files import open_file
 
 BLOCK = 1 << 20
 
 
 def digest(path: Path) -> str:
     """Return the sha256 of a file, read in blocks."""
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

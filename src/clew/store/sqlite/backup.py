@@ -15,15 +15,16 @@ ALL_PAGES = -1  # in one step, from one snapshot: in WAL mode others go on writi
 
 def copy_to(connection: sqlite3.Connection, path: Path) -> None:
     """Copy the store to a new file; an existing one is never overwritten."""
-    if path.exists():
-        raise InputError("path", str(path), "exists already", "Name a file that does not exist; a backup never overwrites.")
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
+        if path.exists():
+            raise InputError("path", str(path), "exists already", "Name a file that does not exist; a backup never overwrites.")
+        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
         make_private_folder(path.parent)
         _copy(connection, partial)
         partial.rename(path)
-    except OSError as error:
-        raise ReadOnlyError(f"{path} cannot be made ({error.strerror}). Choose another place for the copy.", path=str(path)) from error
+    except (OSError, ValueError) as error:  # no name, or one with a NUL in it
+        said = getattr(error, "strerror", None) or "no file can have this name"
+        raise ReadOnlyError(f"{path} cannot be made ({said}). Choose another place for the copy.", path=str(path)) from error
 
 
 def _copy(connection: sqlite3.Connection, partial: Path) -> None:

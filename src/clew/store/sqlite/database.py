@@ -14,7 +14,7 @@ from types import TracebackType
 from urllib.parse import quote
 from weakref import WeakSet
 
-from clew.errors import ClewError, CorruptStoreError, NotAStoreError, ReadOnlyError, StoreBusyError, StoreError, StoreFullError
+from clew.errors import ClewError, CorruptStoreError, NotAStoreError, ReadOnlyError, StoreBusyError, StoreError, StoreFullError, clipped
 from clew.forking import around_fork
 from clew.private_files import create_private_file, make_private_folder
 from clew.store.sqlite import rawbytes
@@ -402,18 +402,20 @@ class Database:
         if name in ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"):  # a quota or a limit of file sizes is an I/O error
             return StoreFullError(f"No space left for {path}; the write was rolled back. Free space and try again.", path=path)
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
-            return ReadOnlyError(f"{path} cannot be opened or written ({error}). Check the path and its permissions.", path=path)
+            return ReadOnlyError(
+                f"{path} cannot be opened or written ({clipped(str(error))}). Check the path and its permissions.", path=path
+            )
         if name == "SQLITE_NOTADB":
             return NotAStoreError(
                 f"{path} is not a Clew store. Name another file with --store or CLEW_STORE; this one was left as it is.", path=path
             )
         if name.startswith("SQLITE_CORRUPT") or _undecodable(error):
             return CorruptStoreError(
-                f"{path} is damaged ({error}). Put your last backup in its place: clew restore BACKUP; "
+                f"{path} is damaged ({clipped(str(error))}). Put your last backup in its place: clew restore BACKUP; "
                 "or save what can still be read: clew export FILE",
                 path=path,
             )
-        return StoreError(f"{path}: {error}. Run: clew verify", path=path, sqlite=name)
+        return StoreError(f"{path}: {clipped(str(error))}. Run: clew verify", path=path, sqlite=name)
 
     @contextmanager
     def reader(self) -> Iterator[sqlite3.Connection]:

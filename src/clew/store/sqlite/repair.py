@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from clew.errors import clipped
 from clew.ports import Problem, Repaired
 from clew.store.sqlite import counting, labels, names
 from clew.store.sqlite.row_checks import TRUTH, BadRow, Undecodable, bad_rows, fault, undecodable_text
@@ -181,7 +182,7 @@ class _Shelf:
     def put(self, row: BadRow) -> None:
         """Keep a row that is damaged itself."""
         self.copy(row.table, row.values, row.reason)
-        self._rows.append(Problem("quarantine", f"{row.name}: {row.reason}", f"Its row was copied to {self._path}."))
+        self._rows.append(Problem("quarantine", clipped(f"{row.name}: {row.reason}"), f"Its row was copied to {self._path}."))
 
     def copy(self, table: str, values: Mapping[str, Any], reason: str) -> None:
         """Keep a row."""

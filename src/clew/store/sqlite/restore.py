@@ -11,15 +11,15 @@ from itertools import count
 from pathlib import Path
 from urllib.parse import quote
 
-from clew.errors import CorruptStoreError, InputError, NotAStoreError, ReadOnlyError, StoreBusyError
+from clew.errors import CorruptStoreError, InputError, NotAStoreError, ReadOnlyError, StoreBusyError, clipped
 from clew.ports import Problem
 from clew.private_files import make_private_folder
 from clew.store.sqlite.backup import copy_to, sync
 from clew.store.sqlite.database import SQLITE_ERRORS, open_here
-from clew.store.sqlite.schema import MIGRATIONS, check, refuse_foreign
+from clew.store.sqlite.schema import MIGRATIONS, SIDE_FILES, check, refuse_foreign
 from clew.store.sqlite.store import SqliteStore
+from clew.user_files import is_special
 
-SIDE_FILES = ("-wal", "-shm", "-journal")
 FIRST_LOCK_BYTE, LOCK_BYTES = 0x40000000, 512  # where SQLite locks a file: pending, reserved and shared bytes
 LOST = ("file", "objects", "rows", "references", "events")
 """Checks of `verify` that tell of lost truth; what the others find is rebuilt by `verify --repair`."""
@@ -43,6 +43,7 @@ def restore_backup(backup: Path, path: Path, *, keep: bool = True, force: bool =
     The replaced store is kept beside it, unless `keep` is false. `force` replaces a file that cannot be recognised as a store.
     """
     _check_paths(backup, path, force=force)
+    backup, path = backup.resolve(), path.resolve()  # SQLite keeps journals beside the file that a link leads to
     partial = path.with_name(f".{path.name}.{os.getpid()}.restoring")
     try:
         make_private_folder(path.parent)
@@ -74,7 +75,9 @@ def _check_paths(backup: Path, path: Path, *, force: bool) -> None:
     try:
         refuse_foreign(path)
     except NotAStoreError as error:
-        if path.is_dir() or not force:
+        if path.is_dir() or is_special(path):
+            raise
+        if not force:
             raise NotAStoreError(
                 f"{path} is not recognised as a Clew store. If it was one and is damaged, replace it with --force.", path=str(path)
             ) from error
@@ -82,13 +85,14 @@ def _check_paths(backup: Path, path: Path, *, force: bool) -> None:
 
 def _copy(backup: Path, partial: Path) -> None:
     # Without a journal nobody writes to the backup, and reading it needs no side files.
-    mode = "mode=ro" if Path(f"{backup}-wal").exists() else "mode=ro&immutable=1"
+    journal = any(Path(f"{backup}{side}").exists() for side in ("-wal", "-journal"))
+    mode = "mode=ro" if journal else "mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(f"file:{quote(os.fsencode(backup))}?{mode}", uri=True, isolation_level=None)) as connection:
             check(connection, backup, migrations=MIGRATIONS)
             copy_to(connection, partial)
     except SQLITE_ERRORS as error:
-        raise _unusable(backup, str(error)) from error
+        raise _unusable(backup, clipped(str(error))) from error
 
 
 def _verified(partial: Path, backup: Path) -> tuple[int, tuple[Problem, ...]]:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clew.errors import clipped
 from clew.store.sqlite.rows import (
     ADDED,
     CHECKSUM,
@@ -127,7 +128,7 @@ def fault(table: str, row: Row) -> str | None:
     try:
         return None if rule is None else rule(row)
     except UNREADABLE as error:
-        return str(error) or type(error).__name__
+        return clipped(str(error)) or type(error).__name__
 
 
 TYPES = {"TEXT": str, "INTEGER": int, "REAL": float, "BLOB": bytes}

@@ -12,7 +12,7 @@ from json.encoder import encode_basestring as quoted
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from clew.errors import CorruptStoreError, InputError
+from clew.errors import CorruptStoreError, InputError, clipped
 from clew.types import BEGINNING, Event, Kind, Node, Quality, Stability, Stub
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -136,7 +136,7 @@ def _json(metadata: Mapping[str, Any]) -> str:
         return _STRICT(dict(metadata))
     except (TypeError, ValueError) as error:
         raise InputError(
-            "metadata", metadata, f"is not JSON ({error})", "Use text, numbers, true, false, null, lists and mappings."
+            "metadata", metadata, f"is not JSON ({clipped(str(error))})", "Use text, numbers, true, false, null, lists and mappings."
         ) from error
 
 
@@ -237,7 +237,7 @@ UNREADABLE = (ValueError, TypeError, KeyError, IndexError, OverflowError, Recurs
 
 def damaged(what: str, reason: object, **facts: Any) -> CorruptStoreError:
     """Return the error for a row that does not hold what Clew wrote."""
-    return CorruptStoreError(f"{what} is damaged ({reason}). {WAY_OUT}", **facts)
+    return CorruptStoreError(f"{what} is damaged ({clipped(str(reason))}). {WAY_OUT}", **facts)
 
 
 def damaged_node(id: object, reason: object) -> CorruptStoreError:

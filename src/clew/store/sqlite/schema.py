@@ -28,8 +28,10 @@ from clew.store.sqlite.labels import LABELS
 from clew.store.sqlite.names import MARK_OPENINGS, NAMES
 from clew.store.sqlite.rows import ADDED
 from clew.store.sqlite.snapshot import snapshot
+from clew.user_files import is_special
 from clew.words import ANALYSER_VERSION
 
+SIDE_FILES = ("-wal", "-shm", "-journal")
 APPLICATION_ID = 0x434C4557  # "CLEW" in ASCII: how `file` and this module recognise a store
 
 TABLES = """
@@ -327,6 +329,7 @@ def refuse_foreign(path: Path) -> None:
     """
     if path.is_dir():
         raise NotAStoreError(f"{path} is a folder. Name a file in it with --store or CLEW_STORE.", path=str(path))
+    _refuse_special(path)
     if not path.exists():
         return
     if path.stat().st_size == 1:  # which SQLite takes for none
@@ -343,6 +346,15 @@ def refuse_foreign(path: Path) -> None:
         return  # cannot be read, or damaged: opening it says so
     if tables and application != APPLICATION_ID:
         raise _foreign(path, "is a SQLite file but not")
+
+
+def _refuse_special(path: Path) -> None:
+    """Raise if SQLite would wait for the writer of a pipe, or write to a device what it then takes for kept."""
+    if is_special(path):
+        raise NotAStoreError(f"{path} is a pipe or a device, not a store. Name a regular file.", path=str(path))
+    for journal in (f"{path.resolve()}{side}" for side in SIDE_FILES):
+        if is_special(journal):
+            raise NotAStoreError(f"{journal} is a pipe or a device, not a journal. Remove it.", path=journal)
 
 
 def _foreign(path: Path, what: str) -> NotAStoreError:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from dataclasses import replace
 
-from clew.errors import CorruptStoreError
+from clew.errors import CorruptStoreError, clipped
 from clew.ports import Problem
 from clew.store.sqlite import database, labels, names, segments
 from clew.store.sqlite.dense import ROWS, SEGMENT_ROWS, changed, records_of
@@ -35,14 +36,19 @@ def problems(connection: sqlite3.Connection) -> tuple[Problem, ...]:
     """Return what is wrong with the store, most fundamental first."""
     pages, indexes = file_faults(connection)
     if pages:  # the rest would only repeat that the file is damaged
-        return tuple(Problem("file", fault, RESTORE) for fault in pages)
+        return _told([Problem("file", fault, RESTORE) for fault in pages])
     found = [Problem("indexes", fault, REPAIR) for fault in indexes]
     with snapshot(connection):  # others may write meanwhile
         for check in (_objects, _rows, _references, _sequences):
             found += check(connection)
         if not found:  # derived from damaged rows everything differs
             found += _derived(connection)
-    return tuple(found)
+    return _told(found)
+
+
+def _told(found: list[Problem]) -> tuple[Problem, ...]:
+    """Return problems that repeat little of what the file holds."""
+    return tuple(replace(problem, detail=clipped(problem.detail)) for problem in found)
 
 
 def first_damage(connection: sqlite3.Connection) -> CorruptStoreError | None:
@@ -64,7 +70,7 @@ def file_faults(connection: sqlite3.Connection) -> tuple[list[str], list[str]]:
     try:
         rows = connection.execute("PRAGMA integrity_check(20)").fetchall()
     except database.SQLITE_ERRORS as error:
-        return [str(error)], []
+        return [clipped(str(error))], []
     faults = [str(text) for (text,) in rows if text != "ok" and not str(text).startswith(IN_VALUES)]
     indexes = [fault for fault in faults if any(sign in fault for sign in IN_INDEXES)]
     return [fault for fault in faults if fault not in indexes], indexes

@@ -26,6 +26,7 @@ from clew.private_files import open_to_others
 from clew.settings import Loaded
 from clew.surface.cli.session import Session
 from clew.surface.cli.text import counted, size
+from clew.user_files import expanded
 
 Status = Literal["ok", "warning", "problem"]
 
@@ -57,7 +58,7 @@ def examine(session: Session) -> list[Check]:
         loaded = session.settings()
     except ClewError as error:
         return [*checks, Check("settings", "problem", error.message, "Mend the place named, then run clew doctor again.")]
-    path = Path(session.store).expanduser() if session.store else loaded.settings.store.file
+    path = expanded(session.store) if session.store else loaded.settings.store.file
     checks.append(_settings(loaded))
     return [*checks, *_store(session, path), *_model(loaded), *_reranker(loaded), _network(loaded), _disk(path)]
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import click
 
-from clew.errors import ClewError, InputError, RefusedError
+from clew.errors import ClewError, InputError, RefusedError, clipped
 from clew.surface import payload
 from clew.surface.cli.session import print_json
 from clew.surface.cli.text import clean
 
 DONE, REFUSED, USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 DEBUG_VARIABLE = "CLEW_DEBUG"
+LONGEST_USAGE = 300
 ISSUES = "Please report it with what you typed"
 
 
@@ -41,7 +42,7 @@ def _failed(error: Exception, *, as_json: bool) -> int:
         _tell(payload.error(error), error.message, as_json=as_json)
         return _code(error)
     if isinstance(error, OSError):
-        message = f"{error.filename or 'input or output'}: {error.strerror or error}"
+        message = f"{clipped(str(error.filename or 'input or output'))}: {clipped(error.strerror or str(error))}"
         _tell({"error": {"code": "system", "message": message}}, message, as_json=as_json)
         return FAILED
     return _bug(error, as_json=as_json)
@@ -54,15 +55,18 @@ def _code(error: ClewError) -> int:
 
 
 def _usage(error: click.ClickException, *, as_json: bool) -> int:
+    told, message = error, error.format_message()
+    if len(message) > LONGEST_USAGE:  # none of click's is that long by itself: it repeats what was typed
+        told = click.UsageError(clipped(message), getattr(error, "ctx", None))
     if as_json:
-        print_json({"error": {"code": "usage", "message": error.format_message()}})
+        print_json({"error": {"code": "usage", "message": told.format_message()}})
     else:
-        error.show()
+        told.show()
     return error.exit_code
 
 
 def _bug(error: Exception, *, as_json: bool) -> int:
-    message = f"{type(error).__name__}: {error}. This is a bug. {ISSUES}; {DEBUG_VARIABLE}=1 shows where it happened."
+    message = f"{type(error).__name__}: {clipped(str(error))}. This is a bug. {ISSUES}; {DEBUG_VARIABLE}=1 shows where it happened."
     _tell({"error": {"code": "bug", "message": message}}, message, as_json=as_json)
     if os.environ.get(DEBUG_VARIABLE):
         import traceback  # noqa: PLC0415 - only here

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clew.errors import ClewError, InputError, RefusedError
+from clew.parsing import parse_json
 from clew.surface import payload
 from clew.surface.cli.options import stdin_lines
 from clew.surface.cli.progress import Meter
@@ -46,9 +46,9 @@ def _read(number: int, line: str, fields: Mapping[str, Any], *, jsonl: bool) -> 
     if not jsonl:
         return line
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return InputError(f"line {number}", line, f"is not JSON ({error})", 'Write each line as {"text": "…"}.')
+        value = parse_json(line)
+    except ValueError as error:
+        return InputError(f"line {number}", line, str(error), 'Write each line as {"text": "…"}.')
     if not isinstance(value, dict) or "text" not in value:
         return InputError(f"line {number}", line, "is not an object with a text", 'Write each line as {"text": "…"}.')
     try:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 
 from clew.errors import InputError
+from clew.parsing import parse_json
 from clew.surface.cli.values import categories as known_categories
+from clew.user_files import MEGABYTE, bounded_lines, open_file, read_stream
 
 STDIN = "-"
+MOST_STDIN_BYTES = 16 * MEGABYTE  # of a text or a line; what is longer than a memory may be is rejected with its length
 
 
 def filters(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -67,8 +69,8 @@ def pairs(given: Iterable[str]) -> dict[str, Any]:
 
 def _value(text: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError):
+        return parse_json(text, parse_constant=_refuse)
+    except ValueError:
         return text
 
 
@@ -92,10 +94,20 @@ def weights(given: str | None) -> dict[str, float] | None:
 
 def stdin_lines() -> Iterator[str]:
     """Yield the lines of stdin as they come, without their ends; bytes that are no UTF-8 stay recognisable as such."""
-    for line in sys.stdin.buffer:
+    for line in bounded_lines(sys.stdin.buffer, limit_bytes=MOST_STDIN_BYTES):
         yield line.decode("utf-8", "surrogateescape").rstrip("\r\n")
 
 
 def argument_or_stdin(value: str) -> str:
     """Return an argument, or all of stdin where the argument is a dash."""
-    return value if value != STDIN else sys.stdin.buffer.read().decode("utf-8", "surrogateescape").strip()
+    if value != STDIN:
+        return value
+    return read_stream(sys.stdin.buffer, limit_bytes=MOST_STDIN_BYTES).decode("utf-8", "surrogateescape").strip()
+
+
+def open_argument(path: str, way_out: str) -> BinaryIO:
+    """Open the file that an argument names; refuse what is no regular file."""
+    try:
+        return open_file(path)
+    except OSError as error:
+        raise InputError("path", path, f"cannot be read: {error.strerror}", way_out) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clew.errors import ClewError, InputError
+from clew.errors import NAME_CHARACTERS, ClewError, InputError, clipped
 from clew.surface.http.problems import BugError, MalformedError, MethodError, NoRouteError
 
 if TYPE_CHECKING:
@@ -37,7 +37,10 @@ def _field(place: tuple[int | str, ...]) -> str:
     """
     name = ""
     for part in place[1:]:
-        name += f"[{part}]" if isinstance(part, int) else f".{part}" if name else str(part)
+        known = (
+            part if isinstance(part, int) else clipped(part, over=NAME_CHARACTERS, to=NAME_CHARACTERS)
+        )  # an unknown field is named by the caller
+        name += f"[{known}]" if isinstance(part, int) else f".{known}" if name else str(known)
     return name or str(place[0])
 
 

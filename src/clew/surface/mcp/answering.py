@@ -72,7 +72,7 @@ def read(opened: Opened, uri: str) -> str:
 
         return payload.dumps(fitted(calls.status(memory, {}), limit).structured)
     if not uri.startswith(MEMORY_URI):
-        raise NotFoundError(f"No resource {uri}. There are {STATUS_URI} and {MEMORY_URI}{{id}}.")
+        raise NotFoundError(f"No resource {uri}. There are {STATUS_URI} and {MEMORY_URI}{{id}}.", uri=uri)
     id = unquote(uri.removeprefix(MEMORY_URI))
     node = memory.get(id)
     if node is None:

@@ -7,7 +7,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from clew.errors import ModelError
+from clew.errors import ModelError, clipped
 from clew.graph.entities.adapters.libraries import library, loaded, shaped
 from clew.graph.entities.extracting import LEAST_CONFIDENCE, MAX_ENTITIES, check_limits
 from clew.graph.entities.joining import Mention
@@ -49,7 +49,7 @@ class GlinerExtractor:
         try:
             found = model.predict_entities(text, list(LABELS), threshold=self._least)
         except Exception as error:  # whatever a foreign library raises
-            raise ModelError(f"gliner:{self._model} could not read a text: {error}", model=self._model) from error
+            raise ModelError(f"gliner:{self._model} could not read a text: {clipped(str(error))}", model=self._model) from error
         for span in found:
             if span["label"] in LABELS:
                 yield Mention(int(span["start"]), int(span["end"]), LABELS[span["label"]], float(span["score"]))

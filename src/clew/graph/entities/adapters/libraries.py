@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any, TypeVar
 
-from clew.errors import ModelError, ModelMissingError
+from clew.errors import ModelError, ModelMissingError, clipped
 from clew.graph.entities.joining import Mention, joined, kept
 from clew.graph.entities.value import Entity
 
@@ -28,7 +28,7 @@ def loaded(name: str, load: Callable[[], Loaded], *, way_out: str) -> Loaded:
     except ModelError:
         raise
     except Exception as error:
-        raise ModelMissingError(f"{name} could not be loaded: {error}. {way_out}", model=name) from error
+        raise ModelMissingError(f"{name} could not be loaded: {clipped(str(error))}. {way_out}", model=name) from error
 
 
 def shaped(name: str, text: str, mentions: Iterable[Mention], *, limit: int, least: float) -> tuple[Entity, ...]:

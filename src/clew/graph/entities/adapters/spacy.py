@@ -7,7 +7,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from clew.errors import ModelError
+from clew.errors import ModelError, clipped
 from clew.graph.entities.adapters.libraries import library, loaded, shaped
 from clew.graph.entities.extracting import LEAST_CONFIDENCE, MAX_ENTITIES, check_limits
 from clew.graph.entities.joining import Mention
@@ -38,7 +38,7 @@ class SpacyExtractor:
         try:
             read = list(pipeline.pipe(texts))
         except Exception as error:  # whatever a foreign library raises
-            raise ModelError(f"spacy:{self._model} could not read the texts: {error}", model=self._model) from error
+            raise ModelError(f"spacy:{self._model} could not read the texts: {clipped(str(error))}", model=self._model) from error
         return [
             shaped(f"spacy:{self._model}", text, _mentions(document), limit=self._limit, least=self._least)
             for text, document in zip(texts, read, strict=True)

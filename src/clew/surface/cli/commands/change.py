@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +13,7 @@ from clew.surface.cli.options import pairs
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import clean, counted, one_line
 from clew.surface.cli.values import categories
+from clew.user_files import expanded
 from clew.words import sentence_list
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _verify(session: Session, text: str) -> int:
 
 def _known_source(clew: Clew, source: str, space: str | None) -> str:
     """Return the source as it is kept: files are known by absolute paths."""
-    absolute = str(Path(source).expanduser().resolve())
+    absolute = str(expanded(source).resolve())
     return absolute if clew.store.carriers(space or clew.settings.store.space, {"file": absolute}) else source
 
 

@@ -14,6 +14,7 @@ import click
 
 from clew.errors import InputError
 from clew.surface.cli.session import Session, common
+from clew.user_files import expanded
 
 NAME = "demo.clew"
 
@@ -40,7 +41,7 @@ def demo_command(session: Session) -> None:
 def _place(store: str | None) -> Path:
     if store is None:
         return Path(mkdtemp(prefix="clew-demo-")) / NAME
-    path = Path(store).expanduser()
+    path = expanded(store)
     if path.exists():
         raise InputError("store", store, "exists already", "The demo fills a store of its own: name a new file, or leave --store out.")
     return path

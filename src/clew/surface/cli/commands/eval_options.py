@@ -14,6 +14,7 @@ from clew.errors import InputError
 from clew.surface.cli.progress import Meter
 from clew.surface.cli.session import Session
 from clew.surface.cli.text import clean
+from clew.user_files import expanded
 
 if TYPE_CHECKING:
     from clew.evaluate.plan import Plan, Watch
@@ -71,8 +72,8 @@ def plan_of(session: Session, asked: dict[str, Any]) -> Plan:
     if asked["model"] is not None:
         settings["model.embedder"] = asked["model"]
     return Plan(
-        path=Path(asked["path"]).expanduser(),
-        cache=Path(asked["cache"]).expanduser() if asked["cache"] else default_cache(),
+        path=expanded(asked["path"]),
+        cache=expanded(asked["cache"]) if asked["cache"] else default_cache(),
         config=Path(session.config) if session.config else None,
         measures=listed(asked["measures"]),
         settings=settings,
@@ -119,11 +120,9 @@ def watched(session: Session) -> Iterator[Watch]:
 
 def finish(session: Session, report: Report, asked: dict[str, Any]) -> None:
     """Write the files that were asked for and show the result."""
-    from pathlib import Path  # noqa: PLC0415 - each start pays for what it uses
-
     from clew.evaluate.report import result_json, write  # noqa: PLC0415
 
-    written = write(Path(asked["output"]).expanduser(), report) if asked["output"] else ()
+    written = write(expanded(asked["output"]), report) if asked["output"] else ()
 
     def people() -> None:
         from clew.surface.cli.views.evaluation import result_page  # noqa: PLC0415 - loads rich

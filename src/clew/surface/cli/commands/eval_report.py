@@ -6,6 +6,7 @@ import click
 
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import clean
+from clew.user_files import expanded
 
 
 @click.command("report")
@@ -17,9 +18,7 @@ def report_command(session: Session, folder: str, *, timings: bool) -> None:
 
     From result.json, samples.jsonl and, with --timings, timings.json, as `clew eval run --output DIR` wrote them.
     """
-    from pathlib import Path  # noqa: PLC0415 - each start pays for what it uses
-
     from clew.evaluate.report.files import redraw  # noqa: PLC0415
 
-    written = [str(path) for path in redraw(Path(folder).expanduser(), timed=timings)]
+    written = [str(path) for path in redraw(expanded(folder), timed=timings)]
     session.answer({"folder": folder, "written": written}, lambda: click.echo(clean("\n".join(f"wrote {path}" for path in written))))

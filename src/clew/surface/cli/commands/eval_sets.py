@@ -9,6 +9,7 @@ import click
 from clew.errors import InputError
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import clean
+from clew.user_files import expanded
 
 if TYPE_CHECKING:
     from clew.evaluate.datasets import Card, Presence
@@ -24,11 +25,9 @@ def datasets_command(session: Session, path: str | None) -> None:
 
     With --path each set is looked for in its folder below DIR; what is missing is named.
     """
-    from pathlib import Path  # noqa: PLC0415 - each start pays for what it uses
-
     from clew.evaluate.datasets import catalogue, presence  # noqa: PLC0415
 
-    root = Path(path).expanduser() if path else None
+    root = expanded(path) if path else None
     if root is not None and not root.is_dir():
         raise InputError("path", path, "is not a folder", "Name the folder that holds the sets' folders.")
     found = [(card, presence(card, root / card.folder) if root else None) for card in catalogue()]

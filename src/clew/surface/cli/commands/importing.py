@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clew.errors import InputError
+from clew.errors import InputError, clipped
 from clew.surface.cli.options import STDIN, pairs
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import clean, counted
 from clew.surface.cli.values import categories
+from clew.user_files import MEGABYTE, read_stream
 
 if TYPE_CHECKING:
     from clew.ingest.importing import FileReport, ImportReport
@@ -69,7 +70,8 @@ def _imported(session: Session, paths: tuple[str, ...], name: str | None, option
 
     with session.clew(create=True) as clew, Meter(unit="items", quiet=session.as_json) as meter:
         if paths == (STDIN,):
-            return clew.import_data(sys.stdin.buffer.read(), name=name, progress=meter, **options)
+            data = read_stream(sys.stdin.buffer, limit_bytes=round(clew.settings.imports.max_file_mb * MEGABYTE))
+            return clew.import_data(data, name=name, progress=meter, **options)
         return clew.import_path(*paths, progress=meter, **options)
 
 
@@ -78,7 +80,7 @@ def _notes(session: Session, report: ImportReport) -> None:
         session.note(note)
     for file in report.files:
         for note in file.notes:
-            session.note(f"{file.path}: {note}")
+            session.note(f"{clipped(file.path)}: {note}")
 
 
 def _show(report: ImportReport) -> None:
@@ -95,5 +97,5 @@ def _show(report: ImportReport) -> None:
 def line(file: FileReport) -> str:
     """Return the line of a file: what became of it, as how many nodes, or why not."""
     detail = file.reason or (counted(file.nodes, "node") if file.nodes else "")
-    path = file.path.replace("\n", "\\n")  # a name must not be able to look like another file's line
+    path = clipped(file.path.replace("\n", "\\n"))  # a name must not be able to look like another file's line
     return f"{SIGNS[file.status]} {file.status:<10} {path}" + (f"  ({detail})" if detail else "")

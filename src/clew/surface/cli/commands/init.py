@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import clean
+from clew.user_files import expanded
 
 
 @click.command("init")
@@ -21,7 +20,7 @@ def init_command(session: Session, *, no_model: bool) -> None:
     from clew.surface.cli.readiness import make_model_ready  # noqa: PLC0415 - each start pays for what it uses
 
     settings = session.settings().settings
-    path = Path(session.store).expanduser() if session.store else settings.store.file
+    path = expanded(session.store) if session.store else settings.store.file
     created = not path.exists()
     with session.clew(create=True):
         pass

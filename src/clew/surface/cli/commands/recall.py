@@ -47,9 +47,9 @@ def recall_command(session: Session, *, query: str, asked: dict[str, Any], expla
 
 def _new(path: str) -> Path:
     """Return a file that is not there yet; asked before the question, whose answer must not be lost."""
-    from pathlib import Path  # noqa: PLC0415 - each start pays for what it uses
+    from clew.user_files import expanded  # noqa: PLC0415 - each start pays for what it uses
 
-    file = Path(path).expanduser()
+    file = expanded(path)
     if file.exists():
         raise InputError("save_trace", path, "exists already", "Name another file.")
     if not file.parent.is_dir():

@@ -9,21 +9,27 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from clew.errors import CorruptStoreError, InputError
 from clew.private_files import create_private_file
-from clew.surface.cli.options import STDIN
+from clew.surface.cli.options import STDIN, open_argument
 from clew.surface.cli.progress import Meter
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import clean, counted, size
+from clew.user_files import MEGABYTE, bounded_lines, expanded, is_special
+
+if TYPE_CHECKING:
+    from clew.engine import Clew
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 UNSOUND = 3
 INCOMPLETE = 1
 LINES_PER_STEP = 500  # between two steps of the bar
+LEAST_LINE_MEGABYTES = 64
+LINE_MEGABYTES_EACH = 8  # for one of an imported file, whose text stands in one line: escaped, and in another encoding
 
 
 @click.command("export")
@@ -49,9 +55,9 @@ def export_command(session: Session, path: str, *, space: str | None, no_vectors
         if path == STDIN:
             _write(lines, sys.stdout.buffer)
             return UNSOUND if damaged else 0
-        with _replacing(Path(path).expanduser(), force=force) as file:
+        with _replacing(expanded(path), force=force) as file:
             count = _write(lines, file)
-    length = Path(path).expanduser().stat().st_size
+    length = expanded(path).stat().st_size
     document = {"path": path, "lines": count, "bytes": length, "damaged": damaged}
     session.answer(document, lambda: click.echo(clean(f"Exported {counted(count, 'line')} to {path} ({size(length)}).")))
     return UNSOUND if damaged else 0
@@ -69,10 +75,13 @@ def _write(lines: Iterable[str], file: IO[bytes]) -> int:
 @contextmanager
 def _replacing(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name only when it is whole."""
+    if is_special(path):
+        raise InputError("path", str(path), "is a pipe or a device", "Name a file, or write to stdout: clew export - > PIPE")
     if path.exists() and not force:
         raise InputError("path", str(path), "exists already", "Name another file, or replace it with --force.")
     if not path.parent.exists():
         raise FileNotFoundError(errno.ENOENT, f"there is no folder {path.parent}; make it first", str(path))
+    path = path.resolve()  # what a link leads to is replaced, not the link
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         partial.unlink(missing_ok=True)
@@ -100,7 +109,7 @@ def load_command(session: Session, path: str, *, skip_invalid: bool, force: bool
     - reads an export from stdin. What is there already stays as it is, so it can run twice. Every value is checked: of a file
     with an invalid line nothing is loaded, unless by --skip-invalid, which names what it left out and exits with 1.
     """
-    with session.clew(create=True) as clew, Meter(quiet=session.as_json) as meter, _lines(session, path) as lines:
+    with session.clew(create=True) as clew, Meter(quiet=session.as_json) as meter, _lines(session, path, _longest(clew)) as lines:
         done = clew.load(_metered(lines, meter), skip_invalid=skip_invalid, force=force)
     for note in done.notes:
         session.note(note)
@@ -112,21 +121,27 @@ def load_command(session: Session, path: str, *, skip_invalid: bool, force: bool
 
 
 @contextmanager
-def _lines(session: Session, path: str) -> Iterator[Iterable[str]]:
+def _lines(session: Session, path: str, longest: int) -> Iterator[Iterable[str]]:
     """Give the lines of an export; a backup, being a store, is exported on the way."""
     if path == STDIN:
-        yield _decoded(sys.stdin.buffer)
+        yield _decoded(sys.stdin.buffer, longest)
         return
-    with Path(path).open("rb") as file:
-        if file.peek(len(SQLITE_MAGIC))[: len(SQLITE_MAGIC)] != SQLITE_MAGIC:
-            yield _decoded(file)
+    with open_argument(path, "Name a file made by clew export or clew backup; read a pipe with: clew load - < PIPE") as file:
+        if file.read(len(SQLITE_MAGIC)) != SQLITE_MAGIC:
+            file.seek(0)
+            yield _decoded(file, longest)
             return
     with Session(store=path, config=session.config, as_json=session.as_json).clew() as backup:
         yield backup.export()
 
 
-def _decoded(file: Iterable[bytes]) -> Iterator[str]:
-    return (line.decode("utf-8", "surrogateescape") for line in file)
+def _longest(clew: Clew) -> int:
+    """Return how many bytes a line of an export may have."""
+    return round(max(LEAST_LINE_MEGABYTES, LINE_MEGABYTES_EACH * clew.settings.imports.max_file_mb) * MEGABYTE)
+
+
+def _decoded(file: IO[bytes], longest: int) -> Iterator[str]:
+    return (line.decode("utf-8", "surrogateescape") for line in bounded_lines(file, limit_bytes=longest))
 
 
 def _metered(lines: Iterable[str], meter: Meter) -> Iterator[str]:

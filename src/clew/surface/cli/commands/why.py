@@ -9,7 +9,7 @@ import click
 
 from clew.surface.cli.asking import question
 from clew.surface.cli.ids import whole_id
-from clew.surface.cli.options import STDIN
+from clew.surface.cli.options import STDIN, open_argument
 from clew.surface.cli.session import Session, common
 
 
@@ -104,11 +104,9 @@ def replay_command(session: Session, trace: str) -> int:
 
 def _read(trace: str) -> bytes:
     """Return the bytes of a file or of stdin, no more than it takes to see that they are too many."""
-    from pathlib import Path  # noqa: PLC0415 - each start pays for what it uses
-
-    from clew.engine.tracing import MAX_CHARACTERS  # noqa: PLC0415
+    from clew.engine.tracing import MAX_CHARACTERS  # noqa: PLC0415 - each start pays for what it uses
 
     if trace == STDIN:
         return sys.stdin.buffer.read(MAX_CHARACTERS + 1)
-    with Path(trace).open("rb") as file:
+    with open_argument(trace, "Name a file made by clew recall QUERY --save-trace FILE; read a pipe with: clew replay - < PIPE") as file:
         return file.read(MAX_CHARACTERS + 1)
