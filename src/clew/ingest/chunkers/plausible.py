@@ -23,8 +23,9 @@ def _over_lines(body: str, closing: str) -> str:
 
 
 # Each alternative begins with a letter of its own: so the places between literals are skipped, not looked at.
-_QUOTED = r"\"(?:[^\"\\\n]++|\\.)*+\""
-_TICKED = r"'(?:[^'\\\n]++|\\.)*+'"
+# An escaped quote begins none: else each in an unclosed literal would be followed to its end.
+_QUOTED = r"\"(?<!\\\")(?:[^\"\\\n]++|\\.)*+\""
+_TICKED = r"'(?<!\\')(?:[^'\\\n]++|\\.)*+'"
 _COMMENT = r"/(?:/[^\n]*+|\*" + _over_lines(r"[^*]++|\*(?!/)", r"\*/") + ")"
 _RUST = r"'(?:[^'\\\n]|\\[^\n]{1,8}?)'|\"" + _over_lines(r"[^\"\\]++|\\.", r"\"")
 _RUST_LITERALS = re.compile(rf"{_COMMENT}|{_RUST}", re.DOTALL)

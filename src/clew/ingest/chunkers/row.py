@@ -208,7 +208,7 @@ class Row:
         if self._running is None or not self._parts_runs(cut):
             return None
         at = bisect_left(self._running, self._running[cut] - size, floor, cut)
-        found = (_RUN_START if self._parts_runs(at) else _NEXT_RUN).match(self.text, at, cut)
+        found = _RUN_START.match(self.text, at, cut) if self._parts_runs(at) else _NEXT_RUN.match(self.text, at, cut)
         return found.end() if found else cut
 
     def _parts_runs(self, at: int) -> bool:
