@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+LONGEST = 300  # characters of a heading that are kept: each chunk below it is labelled with all of the headings above
+
 
 class Headings:
     """The path of open headings, outermost first.
@@ -21,5 +23,5 @@ class Headings:
         """Enter a heading: those as deep or deeper are closed."""
         while self._open and self._open[-1][0] >= depth:
             self._open.pop()
-        self._open.append((depth, title))
+        self._open.append((depth, title[:LONGEST]))
         self.path = tuple(name for _, name in self._open if name)
