@@ -23,7 +23,6 @@ from clew.ingest.firewall.secrets.shapes import CARD, SHORT
 from clew.ingest.idle import telling_words, tells
 from clew.ingest.quality import parts, piece, stubs
 from clew.ingest.quality import reading as quality
-from clew.ingest.quality.lexicon import FUNCTION_WORDS
 from clew.ingest.quality.piece import _piece
 from tests.ingest.firewall.planted import planted, texts
 
@@ -107,7 +106,7 @@ def test_a_sentence_adds_up_to_what_its_stretches_are(text: str) -> None:
         return
     (said,) = quality._said(text.split(), whole=True)
     specifics: dict[str, float] = {}
-    unit = quality._unit(said, telling_words(text) - FUNCTION_WORDS, specifics)
+    unit = quality._unit(said, specifics)
     alone = [*map(_piece, text.split())]
     assert unit.words == sum(piece.words for piece in alone) and unit.binding == any(piece.binding for piece in alone)
     assert unit.telling == {word for piece in alone for word in piece.telling} and unit.closed == alone[-1].ends

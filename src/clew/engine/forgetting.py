@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from clew import words
 from clew.engine import versions
 from clew.engine.request import WHERE_KEYS, filter_of, unknown
 from clew.errors import InputError, ProtectedError
@@ -22,13 +23,14 @@ from clew.ingest.fields import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line,
 from clew.ingest.firewall.echo import Returned
 from clew.ingest.firewall.instructions import flags
 from clew.ingest.importing import FILE, KEY
+from clew.ingest.quality import reading
 from clew.ports import Clock, Store
 from clew.recall.yet import SUPERSEDES
 from clew.settings import Settings
 from clew.store.filters import same_json
 from clew.times import parse_time
 from clew.types import Event, EventKind, Filter, Kind, Node, NodeId, Receipt
-from clew.words import forget_texts, query_terms, terms
+from clew.words import query_terms, terms
 
 FORGET_KEYS = (*WHERE_KEYS, "source", "before")
 JOB_KIND, REPORT_KIND = "job", "job-report"  # records of the HTTP surface; what was sent with a job is dropped when it is done
@@ -233,7 +235,8 @@ class Forgetting:
 
     def _clear_caches(self, rows: Sequence[Node]) -> None:
         """Empty what this process keeps of whole texts."""
-        for clear in (forget_texts, idle.forget_texts, paraphrase_guard.forget_texts, flags.flags_of.cache_clear):
+        held = (words, idle, paraphrase_guard, reading)
+        for clear in (*(each.forget_texts for each in held), flags.flags_of.cache_clear):
             clear()
         if self.returned is not None:
             for space in {row.space for row in rows}:

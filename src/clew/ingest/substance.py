@@ -55,8 +55,9 @@ def repeated(text: str) -> str | None:
     """
     said = plain_words(text)
     if not (text.isascii() and any(map(_is_varied, said))):  # as nearly all are, by their first or second word
-        letters = set(filter(str.isalpha, set(text.casefold())))
-        if len(letters) < FEWEST_LETTERS and not any(character.isdigit() for character in text):
+        characters = set(text.casefold())
+        letters = set(filter(str.isalpha, characters))
+        if len(letters) < FEWEST_LETTERS and not any(map(str.isdigit, characters)):
             return "".join(sorted(letters))
     if len(set(said)) > MAX_PERIOD:
         return None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
-from clew.ingest.idle import telling_words
+from clew.ingest.idle import tells
 from clew.ingest.quality.lexicon import FUNCTION_WORDS
 from clew.ingest.quality.piece import BINDING, LONG, LONG_LETTERS, Piece, pieces
 
@@ -17,7 +18,7 @@ PLAIN = bytes(code for code in range(128) if chr(code).isspace() or chr(code).is
 """The letters, digits and white space of ASCII: what is left without them are signs."""
 WHITE = bytes(code for code in range(128) if chr(code).isspace())
 _TAG = re.compile(r"<[a-zA-Z/!][^<>]{0,400}>")
-_ADDRESS = re.compile(r"\w+://\S+")
+_ADDRESS = re.compile(r"(?<!\w)\w++://\S++")
 _WIDE_END = re.compile("(?<=[。！？])(?=[^。！？」』”’）)\\s])")
 _BULLET = re.compile(r"\s*(?:[-*+•·‣◦▪–—>#|]+|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+")
 _BEHIND_LETTER = (".", ")")  # a bullet that begins with a letter is one
@@ -33,6 +34,8 @@ _ALL_CODE_SIGNS = frozenset(";{}[(=>&|:<")  # an address has a colon: of texts w
 _CODE_INSIDE = re.compile(
     r"[;{}\[(]\s*$|\w\([^()]*\)\s*:?$|[^=!<>]=[^=>\s]|\s[=!:+|&]{1,2}=\s|\s=\s|=>|->|::|&&|\|\||</\w|;\s*(?:do|done|then|fi)\b"
 )
+MAX_REMEMBERED = 200  # characters of a line that is kept at hand
+REMEMBERED_LINES = 4096  # as many as a section has: each line is looked at with its document, its section and its chunk
 CODE_LINES = 0.4  # share of lines from which a text is taken for code: bullet lists of settings have less, code has more
 
 
@@ -78,8 +81,7 @@ def read(text: str, *, format: str = "text") -> Reading:
     signs = _signs(text)
     code = format not in PROSE or is_code(lines, signs)
     specifics: dict[str, float] = {}
-    told_words = telling_words(plain) - FUNCTION_WORDS
-    units = tuple([_unit(said, told_words, specifics) for said in _sentences(plain, code=code)])
+    units = tuple(_units(plain, code=code, specifics=specifics))
     sizes, telling, told, damaged, *_ = zip(*units, strict=True) if units else ((),) * len(Unit._fields)
     return Reading(
         text=text,
@@ -143,7 +145,7 @@ class Said(NamedTuple):
     closed: bool
 
 
-def _unit(said: Said, telling: frozenset[str], specifics: dict[str, float]) -> Unit:
+def _unit(said: Said, specifics: dict[str, float]) -> Unit:
     """Return the sum of a sentence's stretches, and note what is specific in it.
 
     A capital makes a name where no sentence begins, and before a colon.
@@ -152,45 +154,89 @@ def _unit(said: Said, telling: frozenset[str], specifics: dict[str, float]) -> U
     if first is not None and (weight := first.amid if first.label else first.specific):
         specifics[first.core] = weight
     specifics.update([(word, LONG) for word in words if len(word) >= LONG_LETTERS])
-    told, times = telling.intersection(words), sum(map(telling.__contains__, words))
+    told = [word for word in words if tells(word) and word not in FUNCTION_WORDS]
     binding = not BINDING.isdisjoint(words)
     if not others:
-        return Unit(len(words), told, times, 0, closed, binding)
+        return Unit(len(words), frozenset(told), len(told), 0, closed, binding)
     specifics.update([(each.core, each.amid) for each in others[first is not None :] if each.amid])
     further = [word for each in others for word in each.telling]
     return Unit(
         words=len(words) + sum([each.words for each in others]),
-        telling=told.union(further),
-        told=times + len(further),
+        telling=frozenset(told).union(further),
+        told=len(told) + len(further),
         damaged=sum([each.damaged for each in others]),
         closed=closed,
         binding=binding or True in [each.binding for each in others],
     )
 
 
-def _sentences(text: str, *, code: bool) -> Iterator[Said]:
-    """Yield the sentences; a line that goes on in small letters belongs to the one before, but not in code."""
-    held: Said | None = None
+class _Told(NamedTuple):
+    """A sentence with what it comes to and what is specific in it; no unit as long as further lines may add to it."""
+
+    said: Said
+    unit: Unit | None
+    details: dict[str, float]
+
+
+class _Line(NamedTuple):
+    """A line taken apart: its sentences, and whether it begins a new one or goes on with the one before."""
+
+    begins: bool
+    told: list[_Told]
+
+
+def _units(text: str, *, code: bool, specifics: dict[str, float]) -> Iterator[Unit]:
+    """Yield the sentences and note what is specific in them; a line that goes on in small letters belongs to the one before.
+
+    In code each line is one.
+    """
+    held: _Told | None = None
     for line in (text if text.isascii() else _WIDE_END.sub(" ", text)).splitlines():
-        bullet = None if line[:1].isalpha() and line[1:2] not in _BEHIND_LETTER else _BULLET.match(line)
-        stretches = (line[bullet.end() :] if bullet else line).split()
-        if held and (bullet or not stretches or not stretches[0][0].islower()):
-            yield held
+        found = _remembered(line, code) if len(line) <= MAX_REMEMBERED else _line(line, code)
+        if held is not None and found.begins:
+            yield _noted(held, specifics)
             held = None
-        for said in _said(stretches, whole=code):
-            whole = said if held is None else _continued(held, said)
-            held = None if code or said.closed else whole
-            if held is None:
-                yield whole
-    if held:
-        yield held
+        for told in found.told:
+            held = told if held is None else _continued(held, told.said)
+            if code or held.said.closed:
+                yield _noted(held, specifics)
+                held = None
+    if held is not None:
+        yield _noted(held, specifics)
 
 
-def _continued(held: Said, said: Said) -> Said:
-    """Return a sentence with what the next line adds to it; in its own lists, for it may go on for many lines."""
-    held.words.extend(said.words)
-    held.pieces.extend(said.pieces)
-    return held._replace(closed=said.closed)
+def _noted(told: _Told, specifics: dict[str, float]) -> Unit:
+    """Return what a sentence comes to, and note what is specific in it."""
+    if told.unit is None:
+        return _unit(told.said, specifics)
+    specifics.update(told.details)
+    return told.unit
+
+
+def _line(line: str, code: bool) -> _Line:
+    bullet = None if line[:1].isalpha() and line[1:2] not in _BEHIND_LETTER else _BULLET.match(line)
+    stretches = (line[bullet.end() :] if bullet else line).split()
+    begins = bool(bullet) or not stretches or not stretches[0][0].islower()
+    return _Line(begins, [_told(said) for said in _said(stretches, whole=code)])
+
+
+def _told(said: Said) -> _Told:
+    details: dict[str, float] = {}
+    return _Told(said, _unit(said, details), details)
+
+
+_remembered = lru_cache(maxsize=REMEMBERED_LINES)(_line)
+forget_texts = _remembered.cache_clear
+
+
+def _continued(held: _Told, said: Said) -> _Told:
+    """Return a sentence with what the next line adds to it; in lists of its own, for a line may be remembered and go on for long."""
+    before = held.said
+    if held.unit is not None:
+        before = Said([*before.words], [*before.pieces], before.first, before.closed)
+    before.words.extend(said.words)
+    before.pieces.extend(said.pieces)
+    return _Told(before._replace(closed=said.closed), None, {})
 
 
 def _said(stretches: list[str], *, whole: bool) -> list[Said]:
