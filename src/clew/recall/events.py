@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # as in `state`: the rules are loaded by a question that name
     from clew.recall.when import TimeSpan, When
     from clew.recall.when.values import Event
 
+MOST_EVENTS = 8  # of a question that are looked for, each with a search of its own; more are a text rather than a question
 LOOKED_AT = 20  # memories that hold the most telling of the event's words; more than one that holds all is too many already
 
 
@@ -29,7 +30,7 @@ class Events:
         when = recall.when
         if when is None or not when.unresolved:
             return recall
-        for event in when.events:
+        for event in when.events[:MOST_EVENTS]:
             span = self._span(event, recall)
             if span is not None:
                 when = _with(when, event, span)

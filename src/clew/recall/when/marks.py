@@ -31,6 +31,7 @@ _ACTOR = re.compile(r"(?:\b(?i:i|we|you|he|she|they|it)|\b[A-Z]\w{1,24})\s{1,3}$
 _WHO = re.compile(r"\bwho(?:['’]s|se)?\b", re.IGNORECASE)
 _RANKED = frozenset("place prize class aid name names person half order thing".split())
 _REACH = 48
+_ASKED_WITHIN = 300  # characters before a word in which "who" may ask for it; a long text is not read again for each of its words
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,11 @@ def _superlative(match: re.Match[str], lead: str) -> bool:
 
 def _of_things(match: re.Match[str], lead: str) -> bool:
     """Doubt "my oldest brother" and "who is the oldest?": people are old by their age."""
-    return _superlative(match, lead) and after(match).lower() not in _LIVING and not _WHO.search(match.string, 0, match.start())
+    return _superlative(match, lead) and after(match).lower() not in _LIVING and not _asks_who(match)
+
+
+def _asks_who(match: re.Match[str]) -> bool:
+    return _WHO.search(match.string, max(0, match.start() - _ASKED_WITHIN), match.start()) is not None
 
 
 def _of_now(match: re.Match[str], lead: str) -> bool:
