@@ -20,7 +20,7 @@ from clew.words import STOP_WORDS, folded, terms, words
 MAX_QUERIES = 5  # mission B3
 MIN_SYMBOL = 3
 
-_IMPORTED = re.compile(r"^(?:from\s+([\w.]+)\s+)?import\s+(?:\{)?([\w.*,\s{}]+?)(?:\}?\s+from\s+['\"]([^'\"]+)['\"])?\s*;?$", re.MULTILINE)
+_IMPORTED = re.compile(r"^(?:from\s([\w.]++)\s)?import\s\{?([\w.*,\s{}]+?)(?:\}?\sfrom\s['\"]([^'\"]++)['\"])?\s?;?$", re.MULTILINE)
 _INCLUDED = re.compile(r"(?:#\s*include\s*[<\"]|\brequire\(['\"]|^use\s+)([\w./:-]+)", re.MULTILINE)
 _CALLED = re.compile(r"\b([A-Za-z_]\w{2,})\s*\(")
 _CLASS = re.compile(r"\b([A-Z][a-z0-9]+[A-Z][A-Za-z0-9]*|[A-Z][a-z]{3,})\b")
@@ -84,7 +84,7 @@ def symbols_of(text: str) -> list[str]:
     >>> symbols_of("from flask.app import Flask, g\nprint(make_response(x))")
     ['app', 'Flask', 'make_response']
     """
-    text = "\n".join(" ".join(line.split()) for line in text.split("\n") if line.strip())  # long blanks cost a pattern their square
+    text = "\n".join(" ".join(line.split()) for line in text.split("\n") if line.strip())  # the pattern below takes one blank
     found: list[str] = []
     for module, names, origin in _IMPORTED.findall(text):
         found += [part for path in (module, origin) for part in re.split(r"[./:]", path)[-1:]]

@@ -25,7 +25,7 @@ ATTEMPTS = 2  # somebody waits for the memory to be written: the rules are at ha
 SENT_TOKENS = 4000
 ANSWER_TOKENS = 200  # two questions are not longer
 COPIED = 40  # characters in a row that only a copy of the prompt has in common with it
-_FENCED = re.compile(r"^```(?:json)?\s*\n(?P<inside>.*)\n\s*```$", re.DOTALL)
+_FENCED = re.compile(r"```(?:json)?[^\S\n]*+\n(?P<inside>.*)\n[^\S\n]*+```", re.DOTALL)
 
 
 class UnusableError(ValueError):
@@ -127,7 +127,7 @@ def usable(said: str, *, text: str, asked: str) -> tuple[str, ...]:
     >>> usable('```json\n["Why did it fail?"]\n```', text="It failed.", asked="")
     ('Why did it fail?',)
     """
-    fenced = _FENCED.match(said.strip())
+    fenced = _FENCED.fullmatch(said.strip())
     try:
         listed = json.loads(fenced["inside"] if fenced else said)
     except (ValueError, RecursionError) as error:

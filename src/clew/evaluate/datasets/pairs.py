@@ -15,7 +15,7 @@ ASKED = {
     "order": "What is the order of these events: {first}, and {second}?",
     "time before": "How many weeks before {first} did {second}?",
 }
-_WHEN = re.compile(r"When (did|was|is|has|had|will) (\S+) (.+?)\?*", re.IGNORECASE)
+_WHEN = re.compile(r"When (did|was|is|has|had|will) (\S+) (.*[^?\n]|.)\?*+", re.IGNORECASE)
 
 
 def event(question: str) -> str:

@@ -11,7 +11,7 @@ from clew.words import REMEMBERED, folded
 MOST_HEADED = 8  # words of a title that may be called by what is before its comma: a longer one is a sentence
 MAX_KEY = 120  # characters: a longer name is a blob, and its start identifies it well enough
 _ARTICLES = frozenset(("the", "a", "an"))
-_PARENTHESIS = re.compile(r"\s*\([^()]*\)\s*$")
+_PARENTHESIS = re.compile(r"(?<!\s)\s*+\([^()]*+\)\s*+$")
 _POSSESSIVE = re.compile(r"['’]s?(?=\s|$)")
 _APOSTROPHES = re.compile(r"['’‘`]")
 _PUNCTUATION = re.compile(r"[^\w+#@/]+")  # C++, C#, @handle and a/path keep what tells them apart
@@ -59,9 +59,8 @@ def _spelled(name: str) -> str:
         plain = folded(_POSSESSIVE.sub("", plain))
         plain = _PUNCTUATION.sub(" ", _joined_initials(_APOSTROPHES.sub("", plain)))
     parts = plain.split()
-    while len(parts) > 1 and parts[0] in _ARTICLES:
-        parts = parts[1:]
-    return " ".join(parts)[:MAX_KEY].strip()
+    first = next((at for at, part in enumerate(parts) if part not in _ARTICLES), len(parts) - 1)
+    return " ".join(parts[max(0, first) :])[:MAX_KEY].strip()
 
 
 _INITIALS = re.compile(r"(?<![\w.])(?:[^\W\d_]\.)+[^\W\d_](?!\w)\.?")

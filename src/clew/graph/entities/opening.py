@@ -29,7 +29,7 @@ _JOINTS = PARTICLES | {
 }
 _SINGULAR, _PLURAL = ("is", "was"), ("are", "were")
 _VERB = rf"(?:{'|'.join((*_SINGULAR, *_PLURAL))})\b"
-_BRACKETS = re.compile(r"\s*\((?:[^()]|\([^()]*\))*\)")
+_BRACKETS = re.compile(r"(?<!\s)\s*+\((?:[^()]|\([^()]*+\))*+\)")
 _ASIDE = "\x00"  # stands for what is in brackets
 _NAME = re.compile(rf"[^\n(),;:{_ASIDE}]{{1,{LONGEST}}}?(?=\s*[,{_ASIDE}]|\s+{_VERB})")
 _SAID = re.compile(rf"\b(?P<verb>{_VERB})")
@@ -40,7 +40,7 @@ _CALLED = re.compile(
 )
 
 
-_SENSE = re.compile(r"\s*\([^()]+\)$")
+_SENSE = re.compile(r"(?<!\s)\s*+\([^()]++\)$")
 _GREETINGS = frozenset("dear hi hello hey todo note notes fyi ps nb update summary status".split())
 _INITIAL_OR_NAME = re.compile(r"[^\W\d_a-z](?:\.|[^\W\d_A-Z]+)")
 

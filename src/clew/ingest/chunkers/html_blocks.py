@@ -27,7 +27,7 @@ ITEMS = frozenset({"li", "tr", "dt", "dd", "option", "caption"})
 RAW = frozenset({"script", "style", "textarea", "title"})  # nothing inside is a tag
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*+)(?:[^>\"']|\"[^\"]*+\"|'[^']*+')*+>")
 _OPENING = re.compile(r"</?[a-zA-Z]")
-_MARKUP = re.compile(r"<[^>]*+>")
+_MARKUP = re.compile(r"<[^<>]*+>")
 
 
 class _Tag(NamedTuple):

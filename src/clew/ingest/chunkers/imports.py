@@ -8,9 +8,10 @@ from functools import lru_cache
 
 REMEMBERED = 4096  # statements: the files of a project import the same things
 _WORD = re.compile(r"[^\W\d]\w*")
-_ALIAS = re.compile(r"(?:\w+|\*)\s+as\s+(?=\w)")
+_ALIAS = re.compile(r"(?:(?<!\w)\w++|\*)\s++as\s++(?=\w)")
+_AS = re.compile(r"(?<!\s)\s++as\s++")
 _FROM = re.compile(r"(?:from\s+\S+\s+import|import(?:\s+type)?)\s")
-_GO_PATH = re.compile(r"(?:(\w+)\s+)?\"(?:[^\"\n]*/)?([\w.-]+)\"")
+_GO_PATH = re.compile(r"(?:(?<!\w)(\w++)\s++)?\"(?:[^\"\n]*/)?([\w.-]++)\"")
 _RUST_LEAF = re.compile(r"(?<![\w])([^\W\d]\w*)\b(?!\s*::)")
 _KEYWORDS = frozenset({"import", "from", "as", "use", "pub", "type", "static", "crate", "self", "super", "annotations"})
 
@@ -30,7 +31,7 @@ def imported_names(statement: str, format: str) -> frozenset[str]:
 def _python(statement: str) -> list[str]:
     if statement.lstrip().startswith("from"):
         return _WORD.findall(_ALIAS.sub("", _FROM.sub("", statement, count=1)))
-    return [re.split(r"\s+as\s+", each)[-1].split(".")[0].strip() for each in _FROM.sub("", statement, count=1).split(",")]
+    return [_AS.split(each)[-1].split(".")[0].strip() for each in _FROM.sub("", statement, count=1).split(",")]
 
 
 def _javascript(statement: str) -> list[str]:

@@ -10,7 +10,7 @@ from clew.ingest.chunkers.parts import whole_sign
 from clew.ingest.chunkers.port import TokenCounter
 from clew.ingest.chunkers.row import Row
 
-_SENTENCE_START = re.compile(r"(?:\n\s*+|[.!?…][\"'”’»)\]]*+\s++|[。！？｡]++[”’」』）]*+\s*+)(?=\S)")
+_SENTENCE_START = re.compile(r"\n\s*+|[.!?…][\"'”’»)\]]*+\s++|[。！？｡]++[”’」』）]*+\s*+")
 CHARACTERS_A_TOKEN = 8  # how far back to look: more than the words of most languages need
 
 

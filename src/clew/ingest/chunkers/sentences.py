@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-# Possessive, so that a long row of signs or quotes costs one look at each.
-SENTENCE_END = re.compile(r"[.!?…][.!?…\"'”’»)\]]*+(?=\s)|[。！？｡]++[”’」』）]*+|[؟।](?=\s)")
+# From the last sign of a row on: what began at the first would look at the rest of the row from each of its signs.
+SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*+(?=\s)|[。！？｡]++[”’」』）]*+|[؟।](?=\s)")
 CLAUSE_END = re.compile(r"[,;:–—،](?=\s)|[，、；：]++")
 
 

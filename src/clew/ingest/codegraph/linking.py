@@ -24,7 +24,7 @@ from clew.ports import Store
 from clew.types import Edge, Node, NodeId
 
 RETRACTED = "no longer in the source"
-_CPP = re.compile(r"^\s*(?:class|namespace|template|using)\b", re.MULTILINE)
+_CPP = re.compile(r"^[^\S\n]*+(?:class|namespace|template|using)\b", re.MULTILINE)
 
 Known = MutableMapping[tuple[str, str], FileSymbols]
 """The symbols of texts, by the hash of every letter (a node's own hash overlooks white space) and language."""

@@ -7,7 +7,7 @@ from collections import defaultdict
 
 from clew.ingest.codegraph.values import STAR
 
-_SIGN = re.compile(r"//[^\n]*|/\*.*?\*/|::|\bas\b|[{},*]|[\w#]+", re.DOTALL)
+_SIGN = re.compile(r"//[^\n]*|/\*(?:.*?\*/|.*)|::|\bas\b|[{},*]|[\w#]+", re.DOTALL)
 _LONGEST_PATH = 20  # names
 
 

@@ -31,7 +31,7 @@ _MOJIBAKE = re.compile(
 _IDENTIFIER = re.compile(r"\d|[a-z][A-Z]|\w_\w|\w\.\w|\w::\w|\w@\w|\w/\w|\w\(|\w-\d|--\w|#\w|`")
 _ACRONYM = re.compile(r"(?<![^\W\d_])[A-Z]{2,}s?(?![^\W\d_])")
 _STOPS = frozenset(".!?…。！？؟।")
-_END = re.compile(r"[.!?…。！？؟।]+[\"'”’»)\]*_]*$")
+_END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]*_]*+$")
 _ABBREVIATION = re.compile(r"(?:[A-Z]|[Mm]rs?|[Dd]r|[Ss]t|[Ff]ig|[Nn]o|[Vv]ol|pp?|cf|vs|e\.g|i\.e|etc|al|ca|approx|z\.B|Nr|Art|Abs)\.$")
 
 

@@ -17,9 +17,12 @@ FEWEST_ENTRIES = 3
 LISTED = 0.8  # share of lines that make a list of literature or contents: the rest are headings
 _LINE = 400  # characters of a line that are looked at
 _KINDS = r"png|jpe?g|gif|webp|svg|bmp|tiff?|heic|mp4|mov|avi|mkv|webm|mp3|wav|ogg|m4a|flac"
+# Neither reaches beyond where the next one begins, so that a text of openings without an end is looked at once.
+_BRACKETED = r"\[[^\[\]\n]*+\]"
+_TARGET = r"\((?:[^)\]\n]|\](?!\())*+\)"
 _MEDIA = re.compile(
-    rf"!\[[^\]\n]*\]\([^)\s]*[^)\n]*\)|!\[\[[^\]\n]*\]\]|</?(?:img|video|audio|iframe|source|figure|picture|embed)\b[^<>]*>"
-    rf"|[\[(<](?:image|img|photo|picture|video|audio|gif|sticker|voice|media|attachment|图片|视频|画像|写真|фото|صورة|bild|foto)\b[^\])>\n]*[\])>]"
+    rf"!{_BRACKETED}{_TARGET}|!\[{_BRACKETED}\]|</?(?:img|video|audio|iframe|source|figure|picture|embed)\b[^<>]*>"
+    rf"|[\[(<](?:image|img|photo|picture|video|audio|gif|sticker|voice|media|attachment|图片|视频|画像|写真|фото|صورة|bild|foto)\b[^\])>\n]{{0,300}}+[\])>]"
     rf"|(?<!\S)\S+\.(?:{_KINDS})\b\S*|https?://(?:www\.)?(?:youtu\.be|youtube\.com|vimeo\.com|soundcloud\.com|imgur\.com)\S*"
     rf"|\b(?:image|photo|video|audio|gif|sticker|media) omitted\b",
     re.IGNORECASE,
@@ -31,10 +34,10 @@ _OMITTED = re.compile("omitted", re.IGNORECASE)  # some letters beyond ASCII are
 _PLAIN_SIGNS = frozenset(".,!?;'")
 _TRAIL_SIGNS = frozenset(">»›→/·•|\\")
 _LINKS = re.compile(
-    r"\[[^\]\n]*\]\([^)\n]*\)|\[[^\]\n]*\]\[[^\]\n]*\]|<a\b[^<>]*>[^<>]*</a>|https?://\S+|www\.\S+|\bdoi:\s?\S+|\barXiv:\s?\S+|\[\[[^\]\n]*\]\]"
+    rf"{_BRACKETED}(?:{_TARGET}|{_BRACKETED})|<a\b[^<>]*+>[^<>]*+</a>|https?://\S+|www\.\S+|\bdoi:\s?\S+|\barXiv:\s?\S+|\[{_BRACKETED}\]"
 )
 _CITATIONS = re.compile(
-    r"\[\^?\w{1,4}(?:[,–-]\s?\w{1,4})*\]:?|\((?:[^()\n]{0,60}\b(?:1[89]|20)\d\d[a-z]?[^()\n]{0,20})\)|§+\s?[\d.]+"
+    r"\[\^?\w{1,4}(?:[,–-]\s?\w{1,4})*\]:?|\((?:[^()\n]{0,60}\b(?:1[89]|20)\d\d[a-z]?[^()\n]{0,20})\)|(?<!§)§++\s?[\d.]++"
     r"|\b\w+ et al\.,?(?: \d{4})?|(?:详见|参见|参照|见)第?[\d一二三四五六七八九十]+[章节節図图表页頁]"
 )
 _ENTRY = re.compile(  # one line of a list of literature; its beginning is looked at first, as few lines begin so

@@ -16,7 +16,7 @@ _TOKEN = re.compile(r"[^\W\d_]+|\d+")
 _GLUE = frozenset("./\\@#$€£%:&=~+-_")  # a word right behind one of these is a part of something else
 _ALL_HEADS = HEADS | frozenset(LEADS) | frozenset(MARKS) | frozenset(EVENT_HEADS)
 _JOINT = re.compile(r"\s{0,3},?\s{0,3}(?:and|but)?\s{1,3}", re.IGNORECASE)
-_BEFORE_SIGN = re.compile(r" +(?=[?.!,;:](?:\s|$))")
+_BEFORE_SIGN = re.compile(r"(?<! ) ++(?=[?.!,;:](?:\s|$))")
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ def words(most: int) -> str:
     >>> bool(re.fullmatch(f"one{words(2)} four", "one, two three four")), bool(re.fullmatch(f"one{words(1)} four", "one two three four"))
     (True, False)
     """
-    return rf"(?:[^\w\n.!?]{{1,3}}[\w'’-]{{1,20}}){{0,{most}}}?"
+    return rf"(?>[^\w\n.!?]{{1,3}}[\w'’-]{{1,20}}+){{0,{most}}}?"  # atomic: a row of hyphens is both signs and word
 
 
 def _joined(patterns: Sequence[str]) -> str:

@@ -98,11 +98,11 @@ _QUOTED_PHRASE = r"[^\n\"'`“”„«»]{8,120}+(?=[\"'`”“»])"
 _PLAIN_PHRASE = r"[a-z]{3,12}(?: [a-z]{3,12}){3,9}+(?=[.,;]?(?:\n|$))"
 _GROUPS = r"[A-Za-z0-9]{4}(?:[ ][A-Za-z0-9]{4}){3,7}+(?!\w)"
 # Where a value in a connection string or a query ends: before the next name, ";Database=" or "&ssl=".
-_NEXT_FIELD = r"(?:;\s?|&)(?=[A-Za-z][\w .%-]{0,40}=)|;+$"
+_NEXT_FIELD = r"(?:;\s?|&)(?=[A-Za-z][\w .%-]{0,40}=)|(?<!;);++$"
 _TRAILING = ".,;:!?)]}。,、"
 _CLASSES = (str.islower, str.isupper, str.isdigit, lambda each: not each.isalnum())
 _CODE = (
-    r"[\w.]*[(\[].*|.*(?:::|->|\(\)).*|"
+    r"(?s)[\w.]*+[(\[].*|.*?(?:::|->|\(\)).*|"
     r"(?:self|this|os|process|env|config|settings|args|options|ctx|req|request|params|data|vault|op)\..*"
 )
 _UNITS = r"(?:bits?|bytes?|char(?:acter)?s?|seconds?|days?|hours?|minutes?|weeks?|months?|years?|times?|digits?|tokens?|words?|lines?)"
@@ -110,7 +110,7 @@ UNIT_FOLLOWS = rf"(?i)[ -]{_UNITS}\b"
 _MEASURE = (
     rf"(?i)\d[\d.,:/x-]*(?:[a-zµ%°]{{0,3}}|[ -]?{_UNITS})"
     r"|v\d[\w.-]*"
-    r"|(?:sha|md|aes|rsa|hs|rs|es|ed|base|utf|oauth|tls|argon|bcrypt|scrypt|pbkdf|ntlm|fido|http|ipv)-?\d+[\w-]*|1password"
+    r"|(?:sha|md|aes|rsa|hs|rs|es|ed|base|utf|oauth|tls|argon|bcrypt|scrypt|pbkdf|ntlm|fido|http|ipv)-?\d++[\w-]*+|1password"
 )
 _MEASURED_SUFFIX = (
     r"(?i)[_-](?:\w*_)?(?:hash(?:es|ed|er)?|len|length|min|max|size|policy|timeout|ttl|age|expiry|expires?\w*|fields?|files?|paths?|"

@@ -20,7 +20,7 @@ from clew.types import BEGINNING
 DIM, KEY, SCORE, GOOD, WARN, BAD = "dim", "cyan", "bold cyan", "green", "yellow", "red"
 UNBROKEN = 100_000  # columns in a pipe: who reads it wants a memory on a line, and a terminal to break it
 HEADING_WIDTH = 80
-_PADDING = re.compile(r"(?:\x1b\[[0-9;]*m| )+$")
+_STYLE = re.compile(r"(\x1b\[[0-9;]*+m)")
 
 
 def console() -> Console:
@@ -42,11 +42,17 @@ def show(*lines: Any) -> None:
         for line in lines:
             page.print(line, crop=False)  # a word that is wider than the screen goes on below, whole
     # Cells are padded to their width: invisible on a screen, a nuisance in a file.
-    sys.stdout.write("".join(f"{_PADDING.sub(_without_spaces, line)}\n" for line in drawn.get().split("\n")[:-1]))
+    sys.stdout.write("".join(f"{_trimmed(line)}\n" for line in drawn.get().split("\n")[:-1]))
 
 
-def _without_spaces(found: re.Match[str]) -> str:
-    return found.group().replace(" ", "")
+def _trimmed(line: str) -> str:
+    """Return a line without the spaces at its end; the styles between and behind them stay."""
+    parts = _STYLE.split(line)  # texts, and between them styles
+    for at in range(len(parts) - 1, -1, -2):
+        parts[at] = parts[at].rstrip(" ")
+        if parts[at]:
+            break
+    return "".join(parts)
 
 
 def safe(text: object, style: str = "", *, whole: bool = False) -> Text:
