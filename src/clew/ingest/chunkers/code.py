@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from clew.ingest.chunkers.languages import GRAMMARS, kinds_of, parser_of
+from clew.ingest.chunkers.languages import GRAMMARS, kinds_of, parser_of, syntax_tree
 from clew.ingest.chunkers.packing import as_one, chunks_of, pack
 from clew.ingest.chunkers.plausible import is_plausible
 from clew.ingest.chunkers.port import DEFAULT_OPTIONS, Chunk, ChunkOptions, TokenCounter, Unit
@@ -72,10 +72,10 @@ def _is_small(row: Row) -> bool:
 
 def _parsed(text: str, source: bytes, format: str) -> tuple[Any, Any] | None:
     """Return the syntax tree, which its nodes do not keep, and its root, if the text is a program for the most part."""
-    parser = parser_of(format)
-    if not is_plausible(text, format):
+    parser_of(format)  # complains where the grammar is not installed, whatever the text is
+    tree = syntax_tree(format, source) if is_plausible(text, format) else None
+    if tree is None:
         return None
-    tree = parser.parse(source)
     root = tree.root_node
     if root.has_error:
         wrong = sum([node.end_byte - node.start_byte for node in root.children if node.is_error])

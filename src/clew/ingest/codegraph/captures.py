@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clew.ingest.chunkers.languages import parser_of
+from clew.ingest.chunkers.languages import parser_of, syntax_tree
 from clew.ingest.chunkers.plausible import is_plausible
 
-SMALL = 4_000  # letters: so much is parsed whatever it is, in a tenth of a second at worst
+SMALL = 4_000  # letters: so much is parsed whatever it is
 _QUERIES = {  # languages that share some of their queries
     "javascript": ("ecmascript", "javascript", "jsx"),
     "typescript": ("ecmascript", "typescript"),
@@ -33,12 +33,12 @@ class Captured(NamedTuple):
 
 def captures(text: str, language: str) -> Iterator[dict[str, Captured]]:
     """Yield what each match of the language's query holds; nothing for a text that is no program."""
-    parser = parser_of(language)
-    if len(text) > SMALL and not is_plausible(text, language):
-        return
+    parser_of(language)  # complains where the grammar is not installed, whatever the text is
     data = text.encode(errors="surrogatepass")
+    tree = syntax_tree(language, data) if len(text) <= SMALL or is_plausible(text, language) else None  # kept: its nodes do not keep it
+    if tree is None:
+        return
     place = offsets(text, data)
-    tree = parser.parse(data)  # kept: its nodes do not keep it
     cursor = import_module("tree_sitter").QueryCursor(_query(language))
     for _, found in cursor.matches(tree.root_node):
         yield {name: _captured(nodes[0], data, place) for name, nodes in found.items()}
