@@ -212,7 +212,9 @@ def shown(value: object) -> str:
         text = f"a {type(value).__name__} that cannot be shown"
     if len(text) <= SHOWN_CHARACTERS:
         return text
-    return f"{text[:SHOWN_CHARACTERS]}…{f' ({len(text)} characters)' if isinstance(value, str | bytes) else ''}"
+    # The end too: it tells one file from another in the same folder.
+    short = clipped(text, over=SHOWN_CHARACTERS, to=SHOWN_CHARACTERS)
+    return f"{short} ({len(text)} characters)" if isinstance(value, str | bytes) else short
 
 
 def clipped(text: str, *, over: int = ECHOED_CHARACTERS, to: int = CLIPPED_CHARACTERS) -> str:
