@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from Stemmer import Stemmer
 
 ANALYSER_VERSION = 2
-IDF_FLOOR = 1e-6  # fixed inside FTS5: a word in more than half of the rows still finds them
+# How soon a repeated word of the question stops counting. nDCG@10 for each word once, k3 = 2, 4, 8, 16 and no limit: CACM 44.0, 47.2,
+# 47.5, 48.1, 47.8, 47.7; SciFact test 69.3, 69.4, 69.2, 69.2, 69.2, 69.1; CoSQA, 2Wiki, HotpotQA and LoCoMo move by 0.2 at most.
+K3 = 8.0
 
 # Letters and digits of any script, with the vowel signs that Indic and Arabic scripts write as marks.
 _WORD = re.compile(
@@ -107,23 +109,32 @@ def terms(text: str) -> list[str]:
 
 
 def query_terms(text: str) -> list[str]:
-    """Return the distinct terms of a question in order, without stop words unless there is nothing else.
+    """Return the terms of a question in order, repeats included, without stop words unless there is nothing else.
 
     >>> query_terms("What is the database?"), query_terms("to be or not to be")
-    (['databas'], ['to', 'be', 'or', 'not'])
+    (['databas'], ['to', 'be', 'or', 'not', 'to', 'be'])
     """
-    telling = dict.fromkeys(term for word in words(text) if folded(word) not in STOP_WORDS for term in _terms_of(word))
-    return list(telling) or list(dict.fromkeys(terms(text)))
+    return [term for word in words(text) if folded(word) not in STOP_WORDS for term in _terms_of(word)] or terms(text)
 
 
 def idf(rows: int, holding: int) -> float:
-    """Return how telling a term is that `holding` of all `rows` hold: ln((N − n + 0.5) / (n + 0.5)), floored.
+    """Return the inverse document frequency of a term that `holding` of all `rows` hold: ln(1 + (N − n + 0.5) / (n + 0.5)).
 
-    >>> round(idf(1000, 1), 3), idf(10, 9)
-    (6.502, 1e-06)
+    This is Lucene's variant, which stays above zero for a term that every row holds.
+
+    >>> round(idf(1000, 1), 3), round(idf(10, 9), 3), idf(10, 10) > 0
+    (6.503, 0.147, True)
     """
-    telling = math.log((rows - holding + 0.5) / (holding + 0.5))
-    return telling if telling > 0 else IDF_FLOOR
+    return math.log(1.0 + (rows - holding + 0.5) / (holding + 0.5))
+
+
+def query_weight(count: int) -> float:
+    """Return what a term counts that a question says this often: qf·(k3 + 1) / (qf + k3).
+
+    >>> query_weight(1), query_weight(2), query_weight(1000) < K3 + 1
+    (1.0, 1.8, True)
+    """
+    return count * (K3 + 1.0) / (count + K3)
 
 
 def keywords(text: str, *, limit: int) -> tuple[str, ...]:

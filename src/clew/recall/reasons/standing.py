@@ -40,7 +40,7 @@ def standings(store: Store, node: Node, recall: Recall) -> dict[str, Standing]:
 
 def _by_words(store: Store, node: Node, recall: Recall, ranking: Ranking) -> Standing:
     held = set(terms(f"{node.title}\n{node.text}\n{node.context}"))
-    shared = tuple(term for term in recall.terms if term in held)
+    shared = tuple(term for term in dict.fromkeys(recall.terms) if term in held)
     everyone = store.sparse(recall.terms, recall.question.where, limit=LOOKED_THROUGH) if shared else ()
     rank, score = _place(node.id, everyone)
     return Standing(score, recall.lows.get(SPARSE, 0.0), rank, len(ranking), shared)
