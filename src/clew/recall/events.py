@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from clew.ports import Store
 from clew.recall.state import Recall
 from clew.types import BEGINNING, Node
-from clew.words import query_terms, terms
+from clew.words import query_terms, word_terms
 
 if TYPE_CHECKING:  # as in `state`: the rules are loaded by a question that names a time
     from clew.recall.when import TimeSpan, When
@@ -47,12 +47,12 @@ class Events:
 
     def _told(self, event: Event, recall: Recall) -> Node | None:
         """Return the one memory that holds every telling word of the event; of several that tell of one day the first."""
-        asked = query_terms(event.clause)
+        asked = query_terms(event.clause, compounds=False)
         if not asked:
             return None
         found = self.store.get([match.id for match in self.store.sparse(asked, recall.question.where, limit=LOOKED_AT)])
         dated = [node for node in found.values() if node.t_valid != BEGINNING]
-        told = [node for node in dated if set(asked) <= set(terms(f"{node.title} {node.text}"))]
+        told = [node for node in dated if set(asked) <= set(word_terms(f"{node.title} {node.text}"))]
         days = {node.t_valid.date() for node in told}
         return min(told, key=lambda node: (node.t_valid, node.id)) if len(days) == 1 else None
 
