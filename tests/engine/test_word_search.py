@@ -70,3 +70,40 @@ def test_stop_words_are_searched_where_nothing_else_is_said(memory: clew.Clew) -
     kept(memory, *FILLER)
     assert found(memory, "to be or not to be")[0] == quote
     assert found(memory, "what is the poster?") == [quote]
+
+
+# --- quoted phrases ---
+
+
+def test_a_memory_that_holds_a_quoted_phrase_comes_before_one_that_holds_its_words(memory: clew.Clew) -> None:
+    scattered, phrase = kept(
+        memory,
+        "For two guests there is tea; for the other two there is tea and more tea for later.",
+        "At the end of the evening the band played the old standard Tea for Two once more.",
+    )
+    kept(memory, *FILLER)
+    assert found(memory, "when is there tea for two?") == [scattered, phrase]
+    for question in ('when is there "tea for two"?', "when is there “tea for two”?", "when is there «Tea, for two»?"):
+        assert found(memory, question) == [phrase, scattered], question
+
+
+def test_a_quoted_phrase_is_found_where_other_words_fill_the_candidates() -> None:
+    with clew.open(":memory:", model={"embedder": "none"}, recall={"candidates": 5}) as memory:
+        (phrase,) = kept(memory, "The band played the salt meadow at the end of a very long evening in the hall by the river.")
+        kept(memory, *(f"Group {number} sang of the meadow and of salt." for number in range(3)))
+        kept(memory, *(f"Garden {number} has aster, briar and cedar." for number in range(5)))
+        assert phrase not in found(memory, "aster briar cedar the salt meadow")
+        assert phrase in found(memory, 'aster briar cedar "the salt meadow"')
+
+
+def test_a_quoted_phrase_is_read_in_scripts_without_spaces(memory: clew.Clew) -> None:
+    scattered, phrase = kept(memory, "据库数据的迁移计划已经完成了，数据据库。", "我们的数据库迁移计划已经完成了。")
+    assert found(memory, "「数据库迁移」")[0] == phrase
+    assert {scattered, phrase} == set(found(memory, "「数据库迁移」"))
+
+
+def test_why_not_ranks_by_quoted_phrases_too() -> None:
+    with clew.open(":memory:", model={"embedder": "none"}, recall={"candidates": 2}) as memory:
+        other, *_ = kept(memory, "Salt is on the meadow side.", "The salt meadow is open.", "The salt meadow is closed.")
+        answer = memory.why_not('is "the salt meadow" open?', other)
+        assert answer.rank == 3

@@ -250,6 +250,9 @@ class Recall:
     question: Question
     id: str = ""
     terms: tuple[str, ...] = ()
+    """The index terms of the question's words, as often as it says them."""
+    phrases: tuple[str, ...] = ()
+    """What the question puts in quotation marks, in folded words."""
     when: When | None = None
     """The times that the question names."""
     parts: tuple[str, ...] = ()
@@ -336,6 +339,7 @@ class Recall:
             "id": self.id,
             "query": self.question.text,
             "terms": list(self.terms),
+            "phrases": list(self.phrases),
             "time": None if self.when is None else self.when.as_dict(),
             "seed": self.question.seed,
             "stats": self.stats,
