@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from clew.recall.state import Recall
 from clew.recall.word_search import quoted_phrases
 from clew.words import query_terms
+
+
+def asked_terms(text: str, *, left_out: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the terms by which a question is searched, without those that are left out unless there are no others.
+
+    >>> asked_terms("What did we decide in June?", left_out={"june"}), asked_terms("June?", left_out={"june"})
+    (('decid',), ('june',))
+    """
+    said = query_terms(text)
+    return tuple(term for term in said if term not in left_out) or tuple(said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,4 +30,4 @@ class Analyse:
 
         text = recall.question.text
         read = when(text, now=recall.question.where.moment)
-        return replace(recall, terms=tuple(query_terms(text)), phrases=quoted_phrases(text), when=read)
+        return replace(recall, terms=asked_terms(text), phrases=quoted_phrases(text), when=read)

@@ -255,6 +255,8 @@ class Recall:
     """What the question puts in quotation marks, in folded words."""
     when: When | None = None
     """The times that the question names."""
+    period_terms: frozenset[str] = frozenset()
+    """The terms that name a time which some memory is of: that time is searched for, and not its words."""
     parts: tuple[str, ...] = ()
     """The things side by side in the question that were searched for one by one."""
     addressed: str = ""
