@@ -107,3 +107,30 @@ def test_why_not_ranks_by_quoted_phrases_too() -> None:
         other, *_ = kept(memory, "Salt is on the meadow side.", "The salt meadow is open.", "The salt meadow is closed.")
         answer = memory.why_not('is "the salt meadow" open?', other)
         assert answer.rank == 3
+
+
+# --- categories ---
+
+
+@pytest.mark.parametrize(
+    ("question", "hints"),
+    [
+        ("What did we decide in June 2026?", ["decision"]),
+        ("Which decisions were taken about the portal?", ["decision"]),
+        ("What was the latest incident?", ["event"]),
+        ("What are Ann's preferences for meetings, and what is planned?", ["preference", "plan"]),
+        ("Where is the spare key?", []),
+    ],
+)
+def test_the_category_that_a_question_asks_for_is_told_and_filters_nothing(memory: clew.Clew, question: str, hints: list[str]) -> None:
+    (id,) = kept(memory, "We decided: decisions, incidents, plans and preferences of Ann are kept with the spare key.")
+    answer = memory.recall(question, recipe="lexical", track=False)
+    assert list(answer.categories) == answer.trace["categories"] == hints
+    assert [hit.id for hit in answer.hits] == [id]
+
+
+def test_a_category_of_ones_own_is_known_by_its_name() -> None:
+    with clew.open(":memory:", model={"embedder": "none"}, memory={"categories": ["observation", "incident", "event"]}) as memory:
+        memory.remember("The lift was out of order for an hour.", category="incident")
+        assert memory.recall("Which incidents were there?").categories == ("incident",)
+        assert memory.recall("Which outages were there?").categories == ("event",)

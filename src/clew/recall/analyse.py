@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from clew.recall.category_hints import category_hints
 from clew.recall.state import Recall
 from clew.recall.word_search import quoted_phrases
 from clew.words import query_terms
@@ -22,12 +23,16 @@ def asked_terms(text: str, *, left_out: Collection[str] = ()) -> tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Analyse:
-    """Take the question apart into the terms that the word index knows, its quoted phrases, and the times that it names."""
+    """Take the question apart: terms that the word index knows, quoted phrases, times, and the categories that it points to."""
+
+    categories: tuple[str, ...] = ()
+    """Those that a memory may have."""
 
     def __call__(self, recall: Recall) -> Recall:
-        """Set the terms, the phrases, and the times as the question's clock reads them."""
+        """Set the terms, the phrases, the categories, and the times as the question's clock reads them."""
         from clew.recall.when import when  # noqa: PLC0415 - only a question needs it
 
         text = recall.question.text
         read = when(text, now=recall.question.where.moment)
-        return replace(recall, terms=asked_terms(text), phrases=quoted_phrases(text), when=read)
+        hints = category_hints(text, self.categories)
+        return replace(recall, terms=asked_terms(text), phrases=quoted_phrases(text), categories=hints, when=read)

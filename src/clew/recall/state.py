@@ -253,6 +253,8 @@ class Recall:
     """The index terms of the question's words, as often as it says them."""
     phrases: tuple[str, ...] = ()
     """What the question puts in quotation marks, in folded words."""
+    categories: tuple[str, ...] = ()
+    """The categories of memories that the question's words point to, such as `decision` in "What did we decide?"; a hint, no filter."""
     when: When | None = None
     """The times that the question names."""
     period_terms: frozenset[str] = frozenset()
@@ -342,6 +344,7 @@ class Recall:
             "query": self.question.text,
             "terms": list(self.terms),
             "phrases": list(self.phrases),
+            "categories": list(self.categories),
             "time": None if self.when is None else self.when.as_dict(),
             "seed": self.question.seed,
             "stats": self.stats,
