@@ -144,14 +144,37 @@ def test_what_holds_now_is_told_by_when_it_was_told_where_nobody_dated_it() -> N
         assert "Porto" in asked(memory, "where does Dana currently live?").hits[0].text
 
 
-def test_of_what_nobody_dated_the_last_that_was_told_is_the_latest() -> None:
+OUTAGES = ("The crane outage took an hour", "The lift outage took two hours", "The gate outage took a minute")
+
+
+def told(*, valid_from: str | None, questions: tuple[str, ...], recall: dict[str, object]) -> list[list[str]]:
+    """Tell of the outages a day apart, the first with a time of its own if one is given, and return the answers."""
     clock = FixedClock()
-    with clew.open(":memory:", model={"embedder": "none"}, clock=clock) as memory:
-        for text in ("The crane outage took an hour", "The lift outage took two hours"):
-            memory.remember(text, near=False)
+    with clew.open(":memory:", model={"embedder": "none"}, clock=clock, recall=recall) as memory:
+        for number, text in enumerate(OUTAGES):
+            memory.remember(text, near=False, valid_from=None if number else valid_from)
             clock.advance(days=1)
-        assert "lift" in asked(memory, "what was our last outage?").hits[0].text
-        assert "crane" in asked(memory, "what was our first outage?").hits[0].text
+        return [[hit.text for hit in asked(memory, question).hits] for question in questions]
+
+
+@pytest.mark.parametrize("valid_from", [None, "2026-02-01"], ids=["nobody dated any", "one of three is dated"])
+def test_when_something_was_told_is_not_when_it_happened(valid_from: str | None) -> None:
+    """Neither the latest nor the earliest is told by when it was added."""
+    questions = ("what was our last outage?", "what was our first outage?", "latest outage", "which outage was the earliest?")
+    by_time, by_relevance = (told(valid_from=valid_from, questions=questions, recall={"latest": order}) for order in (True, False))
+    assert by_time == by_relevance
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which deploy of the harbour server was formed the earliest, the one that failed or the one that went well?",
+        "Which was the first-ever deploy of the harbour server?",
+    ],
+)
+def test_a_question_that_compares_things_by_their_age_is_answered_as_without_the_stage(question: str) -> None:
+    with opened() as memory, opened(latest=False) as plain:
+        assert dates(asked(memory, question)) == dates(asked(plain, question))
 
 
 def test_which_words_and_meanings_count_can_be_turned_off() -> None:
