@@ -92,8 +92,9 @@ class Chronology:
         """Put the relevant ones before all others, in the order of time; of equal times the better score stays ahead.
 
         What is not true yet is nobody's latest, unless nothing else is there. What happened last or first is not told by when somebody
-        told of it: what has no time of its own comes behind what has, and where fewer than half of the relevant have one, their order
-        stays. What holds now is told by when it was told, where nobody dated it.
+        told of it: what has no time of its own comes behind what has. Where fewer than half of the relevant have one, all go by the day
+        that they are of, so that what was told on one day, as in an import, stays in its order. What holds now is told by when it was
+        told, where nobody dated it.
         """
         now = recall.question.where.moment
         relevant = hits if when.alone else self._relevant(hits, recall)  # where only a time is asked about, all of that time is
@@ -103,8 +104,9 @@ class Chronology:
         first = sorted(relevant, key=lambda hit: known[hit.id].t_valid, reverse=not when.earliest)
         if not when.current and not when.alone:
             if 2 * sum(known[hit.id].dated for hit in relevant) < len(relevant):
-                return list(hits)
-            first.sort(key=lambda hit: not known[hit.id].dated)
+                first = sorted(relevant, key=lambda hit: known[hit.id].t_valid.date(), reverse=not when.earliest)
+            else:
+                first.sort(key=lambda hit: not known[hit.id].dated)
         ahead = {hit.id for hit in first}
         return in_place([*first, *(hit for hit in hits if hit.id not in ahead)]) if first else list(hits)
 
