@@ -231,7 +231,10 @@ class Store(Protocol):
         """Return nodes in the order of `sort`, best first, ties by id; those behind the spot, if one is given."""
 
     def sparse(self, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
-        """Return the nodes that hold any of the analysed terms, by BM25 among the nodes of the filter's space: no other space counts."""
+        """Return the nodes that hold any of the analysed terms, by BM25 among the nodes of the filter's space: no other space counts.
+
+        A term that comes more than once counts more (`store.bm25.query_weight`).
+        """
 
     def holding(self, terms: Sequence[str], space: str) -> dict[str, int]:
         """Return how many nodes of the space hold each of the analysed terms, as BM25 counts them; quick, for every recall."""

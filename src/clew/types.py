@@ -235,6 +235,8 @@ class Filter:
     archived: bool = False
     within: tuple[NodeId, ...] = ()
     """Of what has a parent only the children of these; what has none is seen."""
+    recorded_until: datetime | None = None
+    """With `as_of`: what nobody dated, which counts from when it was recorded, is seen if that was no later than this."""
 
     @property
     def moment(self) -> datetime:

@@ -1,7 +1,8 @@
 """From text to words: the one analysis that the index, the queries and the oracle share.
 
 Terms are what is indexed: case and accents folded, English words stemmed, CJK and Thai text cut into
-overlapping pairs (they write no spaces), identifiers such as `getUserName` also by their parts.
+overlapping pairs (they write no spaces), identifiers whole and by their parts: `getUserName`, `get_user_name`
+and `get-user-name` have one whole and the same parts.
 Changing what `terms` returns changes what is in every index: raise ANALYSER_VERSION with it, and
 stores rebuild their words on the next opening.
 """
@@ -20,8 +21,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from Stemmer import Stemmer
 
-ANALYSER_VERSION = 2
-IDF_FLOOR = 1e-6  # fixed inside FTS5: a word in more than half of the rows still finds them
+ANALYSER_VERSION = 3
+# How soon a repeated word of the question stops counting. nDCG@10 for each word once, k3 = 2, 4, 8, 16 and no limit: CACM 44.0, 47.2,
+# 47.5, 48.1, 47.8, 47.7; SciFact test 69.3, 69.4, 69.2, 69.2, 69.2, 69.1; CoSQA, 2Wiki, HotpotQA and LoCoMo move by 0.2 at most.
+K3 = 8.0
 
 # Letters and digits of any script, with the vowel signs that Indic and Arabic scripts write as marks.
 _WORD = re.compile(
@@ -37,6 +40,11 @@ _UNSPACED = re.compile(
 )
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_FIGURES = re.compile(r"[a-z]+|\d+")
+_JOINED = re.compile(r"[-_./][^\W_]")  # how identifiers, versions and paths are joined, and rarely anything else
+_COMPOUND = re.compile(r"(?<![\w'’])[^\W_]+(?:(?:_+|[-./])[^\W_]+)+")
+_JOINT = re.compile(r"(?<!\d)[-_./]+|[-_./]+(?!\d)")
+_BETWEEN_FIGURES = re.compile(r"[-_/]+")
 _MIN_PART = 3  # shorter parts of an identifier ("to" in "toString") are noise
 _MIN_STEMMED = 4  # Snowball leaves shorter words alone in all but a few cases
 REMEMBERED = 1 << 15  # words whose reading is kept at hand, here and elsewhere: most of what a store says, some 5 MB a rule
@@ -96,34 +104,53 @@ def forget_texts() -> None:
 
 
 def terms(text: str) -> list[str]:
-    """Return the index terms of a text, in order, repeats included.
+    """Return the index terms of a text, repeats included: those of its words in order, and behind them its compounds as wholes.
 
     >>> terms("The databases were migrated: getUserName")
     ['the', 'databas', 'were', 'migrat', 'getusernam', 'get', 'user', 'name']
-    >>> terms("数据库 Café")
-    ['数据', '据库', 'cafe']
+    >>> terms("get_user_name in v1.2.3"), terms("数据库 Café")
+    (['get', 'user', 'name', 'in', 'v1', '2', '3', 'getusernam', 'v1.2.3'], ['数据', '据库', 'cafe'])
+    """
+    return [*word_terms(text), *_compounds(text)]
+
+
+def word_terms(text: str) -> list[str]:
+    """Return the terms of a text's words alone, for whoever asks whether a text says every word of another.
+
+    >>> word_terms("user-name E4012")
+    ['user', 'name', 'e4012', '4012']
     """
     return [term for word in words(text) for term in _terms_of(word)]
 
 
-def query_terms(text: str) -> list[str]:
-    """Return the distinct terms of a question in order, without stop words unless there is nothing else.
+def query_terms(text: str, *, compounds: bool = True) -> list[str]:
+    """Return the terms of a question in order, repeats included, without stop words unless there is nothing else.
 
     >>> query_terms("What is the database?"), query_terms("to be or not to be")
-    (['databas'], ['to', 'be', 'or', 'not'])
+    (['databas'], ['to', 'be', 'or', 'not', 'to', 'be'])
     """
-    telling = dict.fromkeys(term for word in words(text) if folded(word) not in STOP_WORDS for term in _terms_of(word))
-    return list(telling) or list(dict.fromkeys(terms(text)))
+    telling = [term for word in words(text) if folded(word) not in STOP_WORDS for term in _terms_of(word)]
+    return [*(telling or word_terms(text)), *(_compounds(text) if compounds else ())]
 
 
 def idf(rows: int, holding: int) -> float:
-    """Return how telling a term is that `holding` of all `rows` hold: ln((N − n + 0.5) / (n + 0.5)), floored.
+    """Return the inverse document frequency of a term that `holding` of all `rows` hold: ln(1 + (N − n + 0.5) / (n + 0.5)).
 
-    >>> round(idf(1000, 1), 3), idf(10, 9)
-    (6.502, 1e-06)
+    This is Lucene's variant, which stays above zero for a term that every row holds.
+
+    >>> round(idf(1000, 1), 3), round(idf(10, 9), 3), idf(10, 10) > 0
+    (6.503, 0.147, True)
     """
-    telling = math.log((rows - holding + 0.5) / (holding + 0.5))
-    return telling if telling > 0 else IDF_FLOOR
+    return math.log(1.0 + (rows - holding + 0.5) / (holding + 0.5))
+
+
+def query_weight(count: int) -> float:
+    """Return what a term counts that a question says this often: qf·(k3 + 1) / (qf + k3).
+
+    >>> query_weight(1), query_weight(2), query_weight(1000) < K3 + 1
+    (1.0, 1.8, True)
+    """
+    return count * (K3 + 1.0) / (count + K3)
 
 
 def keywords(text: str, *, limit: int) -> tuple[str, ...]:
@@ -147,9 +174,29 @@ def _terms_of(word: str) -> tuple[str, ...]:
     plain = folded(word)[:_MAX_WORD]
     if not word.isascii():  # folding may have brought in signs and spaces: "⑴" becomes "(1)"
         return tuple(term for piece in words(plain) for term in _pieces(piece))
-    parts = [part.lower() for part in _CAMEL.findall(word)] if not (word.islower() or word.isupper() or word.istitle()) else []
-    split = [part for part in parts if len(part) >= _MIN_PART] if len(parts) > 1 else []
-    return (_stem(plain), *map(_stem, split))
+    if word.isalpha() and (word.islower() or word.isupper() or word.istitle()):  # as most
+        return (_stem(plain),)
+    parts = _FIGURES.findall(plain) if word.islower() or word.isupper() else [part.lower() for part in _CAMEL.findall(word)]
+    return tuple(dict.fromkeys(map(_stem, (plain, *(part for part in parts if len(part) >= _MIN_PART)))))
+
+
+def _compounds(text: str) -> list[str]:
+    """Return the wholes of what is joined by hyphens, underscores, dots or slashes; of a path also those of its segments.
+
+    >>> _compounds("INC-4999 of 2026-05-07 is in src/clew/user_name.py")
+    ['inc4999', '2026.05.07', 'usernamepi', 'srcclewusernamepi']
+    """
+    # Most pieces are letters alone: to look for compounds in the others takes a fifth of the time that it takes in the text.
+    pieces = [piece for piece in text.split() if not piece.isalnum() and _JOINED.search(piece)]
+    return [term for piece in pieces for compound in _COMPOUND.findall(piece) for term in _wholes(compound)]
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _wholes(compound: str) -> tuple[str, ...]:
+    segments = [part for part in compound.split("/") if _JOINED.search(part)] if "/" in compound else []
+    # Between figures a joint tells numbers apart: "v1.2.3" is not "v12.3".
+    found = (_BETWEEN_FIGURES.sub(".", _JOINT.sub("", folded(each))) for each in (*segments, compound))
+    return tuple(_stem(each[:_MAX_WORD]) for each in found if each.isascii())  # scripts without spaces have no wholes
 
 
 def _pieces(piece: str) -> Iterator[str]:

@@ -260,7 +260,30 @@ def test_a_day_that_is_asked_about_counts_to_its_end(memory: clew.Clew) -> None:
         assert [each.text for each in memory.recent(**asked)] == [CRANE]
         assert memory.get(memory.recent()[0].id, **asked) is not None
     assert memory.recall("harbour crane", as_of="2026-02-28").hits == ()
-    assert memory.recall("harbour crane", as_of="2026-03-01T00:00").hits == ()
+    assert memory.recent(as_of="2026-03-01T00:00") == ()
+
+
+def test_a_time_of_day_hides_nothing_that_was_recorded_on_that_day_unless_it_is_asked_what_was_known(memory: clew.Clew) -> None:
+    memory.remember(CRANE)  # at noon on 1 March 2026
+    morning = "2026-03-01T08:00"
+    assert [hit.text for hit in memory.recall("harbour crane", as_of=morning).hits] == [CRANE]
+    assert memory.recall("harbour crane", as_of="2026-02-28T23:59").hits == ()
+    assert memory.recall("harbour crane", known_at=morning).hits == ()
+    assert memory.recall("harbour crane", as_of=morning, known_at=morning).hits == ()
+
+
+def test_a_time_of_day_is_exact_for_what_has_a_time_of_its_own(memory: clew.Clew) -> None:
+    memory.remember(CRANE, valid_from="2026-03-01T09:00", valid_to="2026-03-01T11:00")
+    times = ("2026-03-01T08:59", "2026-03-01T09:00", "2026-03-01T10:59", "2026-03-01T11:00")
+    assert [len(memory.recall("harbour crane", as_of=time).hits) for time in times] == [0, 1, 1, 0]
+
+
+def test_what_took_a_memorys_place_later_that_day_comes_behind_it(memory: clew.Clew, clock: FixedClock) -> None:
+    old = str(memory.remember(port(1)).id)  # at noon
+    clock.advance(hours=2)
+    new = str(memory.supersede(old, port(2)).id)
+    assert [hit.id for hit in memory.recall("which port", as_of="2026-03-01T13:00").hits] == [old, new]
+    assert [hit.id for hit in memory.recall("which port", as_of="2026-03-01T15:00").hits] == [new]
 
 
 def test_why_not_names_what_took_a_memorys_place(memory: clew.Clew, clock: FixedClock) -> None:

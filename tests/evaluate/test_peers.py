@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks import words
 
 from clew.errors import InputError
 from clew.evaluate import peers
@@ -124,6 +125,15 @@ def test_a_peer_finds_what_is_there_and_keeps_to_the_space(name: str, tmp_path: 
         assert peer.search("…", np.zeros(64, np.float32) + 0.125, "nobody", 5) == []
     finally:
         peer.close()
+
+
+@pytest.mark.parametrize("name", words.SETS)
+def test_word_search_is_not_weaker_than_bm25s_by_more_than_a_point(name: str) -> None:
+    pytest.importorskip("bm25s")
+    if not (words.DATA / words.SETS[name].folder).is_dir():
+        pytest.skip(f"{words.DATA / words.SETS[name].folder} is not here")
+    scores = words.compared(name)
+    assert scores.clew >= scores.bm25s - 1.0
 
 
 def test_no_peer_is_imported_until_it_is_opened() -> None:

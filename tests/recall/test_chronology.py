@@ -154,6 +154,33 @@ def test_of_what_nobody_dated_the_last_that_was_told_is_the_latest() -> None:
         assert "crane" in asked(memory, "what was our first outage?").hits[0].text
 
 
+@pytest.mark.parametrize("dated", [None, "2026-03-01T08:00"], ids=["nobody dated any", "one of three is dated"])
+def test_in_which_order_things_were_told_on_one_day_is_not_the_order_in_which_they_happened(dated: str | None) -> None:
+    outages = ("The crane outage took an hour", "The lift outage stopped the lift", "The gate outage at the gate took a minute")
+    questions = ("what was our last outage?", "what was our first outage?", "latest outage", "earliest outage")
+    answers = []
+    for order in (True, False):
+        clock = FixedClock()
+        with clew.open(":memory:", model={"embedder": "none"}, clock=clock, recall={"latest": order}) as memory:
+            for number, text in enumerate(outages):
+                memory.remember(text, near=False, valid_from=None if number else dated)
+                clock.advance(seconds=1)
+            answers.append([[hit.text for hit in asked(memory, question).hits] for question in questions])
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which deploy of the harbour server was formed the earliest, the one that failed or the one that went well?",
+        "Which was the first-ever deploy of the harbour server?",
+    ],
+)
+def test_a_question_that_compares_things_by_their_age_is_answered_as_without_the_stage(question: str) -> None:
+    with opened() as memory, opened(latest=False) as plain:
+        assert dates(asked(memory, question)) == dates(asked(plain, question))
+
+
 def test_which_words_and_meanings_count_can_be_turned_off() -> None:
     with opened(latest_cosine=0.0, latest_share=0.0, period_weight=0.1) as memory:
         assert dates(asked(memory, "latest deploy of the harbour server"))[0] == "2026-02-20"

@@ -15,6 +15,7 @@ from clew.settings import Weights
 from clew.store.memory import MemoryStore
 from clew.testing import node, where
 from clew.types import Match, Ranking, ranked
+from clew.words import idf
 
 SCORES = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0.01, 1.0), max_size=8)
 WEIGHTS = {DENSE: 0.7, SPARSE: 0.3}
@@ -98,7 +99,7 @@ def test_words_that_tell_weigh_what_they_did_and_words_alone_are_all_there_is() 
 
 
 def test_among_a_few_memories_a_word_that_one_of_them_holds_tells() -> None:
-    channels = {"dense": ranking({"right": 0.9, "short": 0.8}), "sparse": ranking({"short": 1e-6})}
+    channels = {"dense": ranking({"right": 0.9, "short": 0.8}), "sparse": ranking({"short": idf(2, 1)})}
     assert fused(1.0, channels, nodes=2) == fused(0.0, channels, nodes=2)
 
 

@@ -102,7 +102,7 @@ def test_the_latest_of_nothing_in_particular_is_the_latest_of_all(memory: clew.C
 
 def test_a_question_with_a_topic_is_answered_as_ever(memory: clew.Clew) -> None:
     question = "Which blue cup did Dana have last week?"
-    without = memory.recipe("balanced").without(Period).without(Events)
+    without = memory.recipe("balanced").without(Period)
     answer = memory.recall(question, track=False)
     assert answer.hits[0].text == "Dana broke a blue cup"
     again = without.run(Recall(question=answer.question))
@@ -121,6 +121,47 @@ def test_why_not_says_that_it_is_of_another_time(memory: clew.Clew) -> None:
     found = memory.why_not("What happened last week?", log)
     assert (found.stage, found.reason) == ("period", "period")
     assert found.sentence == "The question asks about nothing but a time, and it is not of that time."
+
+
+# --- a topic and a time ---
+
+YEAR = {
+    "2026-06-03": "We decided to move the nightly backup to the new array.",
+    "2026-06-17": "We decided that invoices are sent on the first of the month.",
+    "2026-09-02": "We decided to keep the old name of the client portal.",
+    "2026-10-01": "The boiler service is booked for December 2026, as it was in June 2026.",
+}
+
+
+@pytest.fixture
+def year() -> Iterator[clew.Clew]:
+    clock = FixedClock(datetime(2026, 10, 20, tzinfo=UTC))
+    with clew.open(":memory:", model={"embedder": "none"}, clock=clock) as memory:
+        for date, text in YEAR.items():
+            memory.remember(text, valid_from=date, near=False)
+        yield memory
+
+
+@pytest.mark.parametrize(
+    "question", ["What did we decide in June 2026?", "What was decided in June 2026?", "Which things did we decide during June 2026?"]
+)
+def test_words_that_were_read_as_a_time_find_nothing_by_themselves(year: clew.Clew, question: str) -> None:
+    answer = year.recall(question, track=False)
+    assert [str(hit.node.t_valid.date()) for hit in answer.hits if hit.node][:2] == ["2026-06-03", "2026-06-17"]
+    assert not any("boiler" in hit.text for hit in answer.hits)
+    assert "june" not in answer.terms
+
+
+def test_the_words_of_a_time_stay_where_no_memory_is_of_it(year: clew.Clew) -> None:
+    year.remember("The portal contract was signed in March 2019.", valid_from="2026-10-02", near=False)
+    answer = year.recall("Which contract was signed in March 2019?", track=False)
+    assert {"march", "2019"} <= set(answer.terms)
+    assert "contract" in answer.hits[0].text
+
+
+def test_a_time_is_searched_by_its_words_where_periods_are_turned_off(year: clew.Clew) -> None:
+    with year.variant(recall={"period_weight": 0}) as off:
+        assert "june" in off.recall("What did we decide in June 2026?", track=False).terms
 
 
 # --- events ---

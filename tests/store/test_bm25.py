@@ -1,7 +1,8 @@
-"""The formulas against SQLite's own bm25(), and the comparison of vectors."""
+"""The formulas against SQLite's own bm25() and bm25s, and the comparison of vectors."""
 
 from __future__ import annotations
 
+import math
 import random
 import sqlite3
 from contextlib import closing
@@ -15,18 +16,33 @@ from clew.errors import InputError
 from clew.store import bm25
 from clew.store.vectors import as_unit, exact_cosines
 from clew.testing import unit
+from clew.words import K3
 
 WORDS = ("ant", "bee", "cat", "dog", "elk", "fox")
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_scores_are_what_fts5_computes(seed: int) -> None:
+def test_scores_are_what_fts5_computes_but_for_the_idf(seed: int) -> None:
     draw = random.Random(seed)
     rows = [(draw.choices(WORDS, k=draw.randint(0, 3)), draw.choices(WORDS, k=draw.randint(1, 20))) for _ in range(60)]
-    query = draw.sample(WORDS, k=3)
-    expected = _fts5(rows, query)
-    assert expected
-    assert _by_formula(rows, query) == pytest.approx(expected, rel=1e-12)
+    for term in WORDS:
+        expected = _fts5(rows, [term])
+        assert expected
+        holding = sum(term in title + text for title, text in rows)
+        idf = max(math.log((len(rows) - holding + 0.5) / (holding + 0.5)), 1e-6)  # as FTS5 has it
+        found = {number: score / bm25.idf(len(rows), holding) * idf for number, score in _by_formula(rows, [term]).items()}
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_scores_are_what_lucene_computes_for_one_column() -> None:
+    library = pytest.importorskip("bm25s")
+    draw = random.Random(7)
+    rows = [(list[str](), draw.choices(WORDS, k=draw.randint(1, 20))) for _ in range(60)]
+    index = library.BM25(method="lucene", k1=bm25.K1, b=bm25.B, dtype="float64")
+    # One token in every row that nobody asks for: a row counts as one token longer than its text.
+    index.index([[*text, "spacetoken"] for _, text in rows], show_progress=False)
+    scores = index.get_scores(["ant", "elk"]) * (bm25.K1 + 1)  # Lucene leaves this factor out
+    assert _by_formula(rows, ["ant", "elk"]) == pytest.approx({n: score for n, score in enumerate(scores.tolist()) if score}, rel=1e-6)
 
 
 def _fts5(rows: list[tuple[list[str], list[str]]], query: list[str]) -> dict[int, float]:
@@ -55,6 +71,13 @@ def test_a_rarer_term_never_tells_less(rows: int, data: st.DataObject) -> None:
     holding = data.draw(st.integers(1, rows))
     assert bm25.idf(rows, holding) <= bm25.idf(rows, holding - 1)
     assert bm25.idf(rows, holding) > 0
+
+
+@given(st.integers(1, 1000))
+def test_a_word_that_is_said_again_counts_more_but_less_than_before(count: int) -> None:
+    before, here, more = (bm25.query_weight(said) for said in (count - 1, count, count + 1))
+    assert here < more < K3 + 1
+    assert more - here < here - before
 
 
 @given(st.integers(1, 100), st.integers(1, 1000), st.floats(1, 1000))

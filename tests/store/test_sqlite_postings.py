@@ -6,6 +6,7 @@ import math
 import random
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -152,7 +153,7 @@ def by_fts5(store: SqliteStore, asked: Sequence[Asked]) -> list[Ranking]:
 
 
 class Fts5:
-    """Some nodes in an FTS5 index, found by its own bm25()."""
+    """Some nodes in an FTS5 index, found by its own bm25(), one term at a time and weighed by Lucene's IDF."""
 
     COLUMNS = "title, text, context, facet"
 
@@ -170,12 +171,16 @@ class Fts5:
         if not asked:
             return ()
         weights = f"{bm25.TITLE_WEIGHT}, {bm25.TEXT_WEIGHT}, {bm25.CONTEXT_WEIGHT}, 0.0"
-        expression = " OR ".join(f'"{term}"' for term in sorted(set(asked)))
-        with closing(
-            self.connection.execute(f"SELECT rowid, bm25(words, {weights}) FROM words WHERE words MATCH ?", (expression,))
-        ) as rows:
-            found = [(self.nodes[number], -rank) for number, rank in rows]
-        return ranked(Match(each.id, score) for each, score in found if passes(each, filter))
+        scores: dict[int, float] = {}
+        for term, said in sorted(Counter(asked).items()):
+            found = f"SELECT rowid, bm25(words, {weights}) FROM words WHERE words MATCH ?"
+            with closing(self.connection.execute(found, (f'"{term}"',))) as rows:
+                ranks = dict(rows)
+            idf = max(math.log((len(self.nodes) - len(ranks) + 0.5) / (len(ranks) + 0.5)), 1e-6)  # as FTS5 has it
+            weight = bm25.query_weight(said) * bm25.idf(len(self.nodes), len(ranks)) / idf
+            for number, rank in ranks.items():
+                scores[number] = scores.get(number, 0.0) - rank * weight
+        return ranked(Match(self.nodes[number].id, score) for number, score in scores.items() if passes(self.nodes[number], filter))
 
 
 def agree(found: Ranking, expected: Ranking) -> None:

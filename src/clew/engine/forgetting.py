@@ -30,7 +30,7 @@ from clew.settings import Settings
 from clew.store.filters import same_json
 from clew.times import parse_time
 from clew.types import Event, EventKind, Filter, Kind, Node, NodeId, Receipt
-from clew.words import query_terms, terms
+from clew.words import query_terms, word_terms
 
 FORGET_KEYS = (*WHERE_KEYS, "source", "before")
 JOB_KIND, REPORT_KIND = "job", "job-report"  # records of the HTTP surface; what was sent with a job is dropped when it is done
@@ -70,7 +70,7 @@ class Selection:
             and (self.before is None or node.t_valid < self.before)
             and (self.source is None or node.source == self.source)
             and (self.archived is None or node.archived == self.archived)
-            and (not self.terms or {*self.terms} <= {*terms(node.title), *terms(node.text)})
+            and (not self.terms or {*self.terms} <= {*word_terms(node.title), *word_terms(node.text)})
         )
 
 
@@ -100,7 +100,7 @@ def _kinds(kind: object) -> tuple[Kind, ...]:
 
 
 def _query_terms(query: object) -> tuple[str, ...]:
-    found = tuple(query_terms(query)) if isinstance(query, str) else ()
+    found = tuple(query_terms(query, compounds=False)) if isinstance(query, str) else ()
     if not found:
         raise InputError("query", query, "holds no word", "Name the words that every forgotten text must hold.")
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, time
 from typing import Any
 
 from clew.errors import InputError, NotFoundError
@@ -41,7 +41,7 @@ def question(
     return Question(
         text=_query(text, options.max_query_characters),
         k=whole("k", options.k if k is None else k, 1, MAX_K),
-        where=replace(where, now=now),
+        where=replace(where, now=now, recorded_until=_recorded_until(where)),
         weights=settings.score.presets[preset] if weights is None else custom_weights(weights),
         recipe=options.recipe if recipe is None else one_of("recipe", recipe, NAMES),
         preset=preset if weights is None else "custom",
@@ -49,6 +49,17 @@ def question(
         budget_tokens=whole("budget_tokens", options.budget_tokens if budget_tokens is None else budget_tokens, 0, 10**9),
         seed=whole("seed", seed, -(2**63), 2**63 - 1),
     )
+
+
+def _recorded_until(where: Filter) -> datetime | None:
+    """Return the end of the day that a question stands at.
+
+    What nobody dated counts from when it was recorded, which says no more than the day. Whoever wants to know what was recorded by a
+    time of day asks for that, with `known_at`.
+    """
+    if where.as_of is None or where.known_at is not None:
+        return where.recorded_until
+    return datetime.combine(where.as_of.date(), time.max, where.as_of.tzinfo)
 
 
 def _query(text: object, limit: int) -> str:

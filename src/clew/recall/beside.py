@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from clew.recall.analyse import asked_terms
 from clew.recall.placed import sharing
 from clew.recall.state import Hit, LazyHits, Place, Recall, Stage
 from clew.types import NodeId
-from clew.words import query_terms
 
 
 def answers(recall: Recall, text: str, stages: Sequence[Stage]) -> Mapping[NodeId, float]:
     """Return the relevance of what answers another text under the same conditions, best first."""
     question = replace(recall.question, text=text)
-    asked = Recall(question=question, id=recall.id, terms=tuple(query_terms(text)), when=recall.when, there=recall.there)
+    terms = asked_terms(text, left_out=recall.period_terms)
+    asked = Recall(question=question, id=recall.id, terms=terms, when=recall.when, there=recall.there)
     for stage in stages:
         asked = stage(asked)
     return LazyHits.of(asked.hits).worths()

@@ -11,6 +11,7 @@ from clew.ports import Coverage, Store
 from clew.recall.fetch import covered
 from clew.recall.literal import by_signs, is_wordless
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Recall, Rejection
+from clew.recall.word_search import search_words
 from clew.types import QUESTIONS, Filter, Match, NodeId, Ranking, Role, Vectors, ranked
 
 EmbedQuery: TypeAlias = Callable[[str], tuple[Vectors | None, tuple[str, ...]]]
@@ -99,7 +100,7 @@ class Candidates:
         return lambda: self.store.dense(vector, recall.question.where, limit=self.limit)
 
     def _sparse(self, recall: Recall) -> Ranking:
-        return self.store.sparse(recall.terms, recall.question.where, limit=self.limit)
+        return search_words(recall, store=self.store, limit=self.limit)
 
     def _answering(self, recall: Recall, vector: Vectors) -> Ranking:
         """Return the nodes by the best of the questions that they answer."""

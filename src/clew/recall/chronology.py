@@ -91,8 +91,10 @@ class Chronology:
     def _in_order(self, hits: Sequence[Hit], known: Mapping[NodeId, Signals], when: When, recall: Recall) -> list[Hit]:
         """Put the relevant ones before all others, in the order of time; of equal times the better score stays ahead.
 
-        What is not true yet is nobody's latest, unless nothing else is there. Where something happened last or first is not told by
-        when somebody told of it: what has no time of its own comes behind what has. What holds now is.
+        What is not true yet is nobody's latest, unless nothing else is there. What happened last or first is not told by when somebody
+        told of it: what has no time of its own comes behind what has. Where fewer than half of the relevant have one, all go by the day
+        that they are of, so that what was told on one day, as in an import, stays in its order. What holds now is told by when it was
+        told, where nobody dated it.
         """
         now = recall.question.where.moment
         relevant = hits if when.alone else self._relevant(hits, recall)  # where only a time is asked about, all of that time is
@@ -101,7 +103,10 @@ class Chronology:
         relevant = [hit for hit in relevant if known[hit.id].t_valid <= now] or relevant
         first = sorted(relevant, key=lambda hit: known[hit.id].t_valid, reverse=not when.earliest)
         if not when.current and not when.alone:
-            first.sort(key=lambda hit: not known[hit.id].dated)
+            if 2 * sum(known[hit.id].dated for hit in relevant) < len(relevant):
+                first = sorted(relevant, key=lambda hit: known[hit.id].t_valid.date(), reverse=not when.earliest)
+            else:
+                first.sort(key=lambda hit: not known[hit.id].dated)
         ahead = {hit.id for hit in first}
         return in_place([*first, *(hit for hit in hits if hit.id not in ahead)]) if first else list(hits)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -11,7 +12,7 @@ from clew.recall.fetch import covered
 from clew.recall.placed import Column, Placed, column, relevance
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Hit, LazyHits, Place, Recall
 from clew.types import NodeId, Ranking
-from clew.words import idf
+from clew.words import idf, query_weight
 
 MEANINGS = (CONTEXT, DENSE)  # the channels that what a node says is found by
 QUESTION_SHARE = 0.6  # mission V13
@@ -37,25 +38,27 @@ def telling(best: float, *, full: float, nodes: int) -> float:
     The best of words that nearly every memory holds tells nothing, and would be brought to 1 like any other best. Among a few
     memories no word scores high: there one that a single memory holds is full evidence.
 
-    >>> telling(7.0, full=1.0, nodes=44), telling(0.25, full=1.0, nodes=44), telling(1e-6, full=1.0, nodes=2)
+    >>> telling(7.0, full=1.0, nodes=44), telling(0.25, full=1.0, nodes=44), telling(0.7, full=1.0, nodes=2)
     (1.0, 0.25, 1.0)
     """
     reached = min(full, idf(nodes, 1)) if nodes > 1 else 0.0
     return min(1.0, best / reached) if reached > 0 else 1.0
 
 
-def covering(best: float, held: Iterable[int], *, cover: float, nodes: int) -> float:
+def covering(best: float, held: Iterable[tuple[int, int]], *, cover: float, nodes: int) -> float:
     """Return how much of its weight the word channel has: all where the best holds this share of what the question says.
 
     "Can I have my espresso with my thyroid tablet?" has one word in common with "The dog stays with Ann when we are away", which no
     other memory holds; that is the best of words and tells nothing. A question is worth the sum of its words' IDF, an unknown one's too.
+    `held` tells of each word how many memories hold it and how often the question says it.
 
-    >>> few, half = covering(4.0, [1, 0, 0, 0], cover=0.5, nodes=75), covering(4.0, [1, 3], cover=0.5, nodes=75)
-    >>> round(few, 2), half, covering(1.0, [2], cover=0.5, nodes=2)
+    >>> few = covering(4.0, [(1, 1), (0, 1), (0, 1), (0, 1)], cover=0.5, nodes=75)
+    >>> half = covering(4.0, [(1, 1), (3, 1)], cover=0.5, nodes=75)
+    >>> round(few, 2), half, covering(1.0, [(2, 1)], cover=0.5, nodes=2)
     (0.42, 1.0, 1.0)
     """
     # BM25 knows what is expired too, so a word may be held more often than there are live memories.
-    whole = sum(idf(max(nodes, holding), holding) for holding in held)
+    whole = sum(idf(max(nodes, holding), holding) * query_weight(said) for holding, said in held)
     return min(1.0, best / (cover * whole)) if whole > 0 and nodes > 1 else 1.0
 
 
@@ -211,8 +214,9 @@ class Fuse:
         if best < self.sparse_full:
             told *= telling(best, full=self.sparse_full, nodes=nodes)
         if self.sparse_cover:
-            held = self.store.holding(recall.terms, recall.question.where.space).values()
-            told *= covering(best, held, cover=self.sparse_cover, nodes=nodes)
+            said = Counter(recall.terms)
+            held = self.store.holding(list(said), recall.question.where.space)
+            told *= covering(best, [(held[term], count) for term, count in said.items()], cover=self.sparse_cover, nodes=nodes)
         return told
 
     def _answering(self, placed: Placed, recall: Recall, least: float, *, share: float) -> dict[NodeId, dict[str, Place]]:

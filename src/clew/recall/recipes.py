@@ -153,7 +153,20 @@ def recipe(
             *((NotYet(store=store),) if options.not_yet else ()),
         )
     )
-    return Recipe(name, (Analyse(), *dated, *(before if name == "staged" else ()), candidates, fuse, *beside, score, *after, pack))
+    return Recipe(
+        name,
+        (
+            Analyse(settings.memory.categories),
+            *dated,
+            *(before if name == "staged" else ()),
+            candidates,
+            fuse,
+            *beside,
+            score,
+            *after,
+            pack,
+        ),
+    )
 
 
 def _addressed(settings: Settings, store: Store, stages: tuple[Stage, ...]) -> tuple[Addressed, ...]:

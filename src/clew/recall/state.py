@@ -250,8 +250,15 @@ class Recall:
     question: Question
     id: str = ""
     terms: tuple[str, ...] = ()
+    """The index terms of the question's words, as often as it says them."""
+    phrases: tuple[str, ...] = ()
+    """What the question puts in quotation marks, in folded words."""
+    categories: tuple[str, ...] = ()
+    """The categories of memories that the question's words point to, such as `decision` in "What did we decide?"; a hint, no filter."""
     when: When | None = None
     """The times that the question names."""
+    period_terms: frozenset[str] = frozenset()
+    """The terms that name a time which some memory is of: that time is searched for, and not its words."""
     parts: tuple[str, ...] = ()
     """The things side by side in the question that were searched for one by one."""
     addressed: str = ""
@@ -336,6 +343,8 @@ class Recall:
             "id": self.id,
             "query": self.question.text,
             "terms": list(self.terms),
+            "phrases": list(self.phrases),
+            "categories": list(self.categories),
             "time": None if self.when is None else self.when.as_dict(),
             "seed": self.question.seed,
             "stats": self.stats,

@@ -134,6 +134,8 @@ def _read(word: str, before: str) -> dict[str, Word]:
     plain, found = folded(word), [term for term in query_terms(word) if not term[:1].isdigit()]
     if not found or (plain.isascii() and len(plain) == 1):  # a letter by itself is what a sign cut off
         return {}
+    if any(map(str.isdigit, plain)):  # whoever names "TFRC1" means no other of that family
+        found = found[:1]
     # A pair of signs cut from a script without spaces is no word that could be rare.
     common = not plain.isascii() or is_common(plain) or plain in DEMONYMS or (plain not in KNOWN and _everyday(found[0]))
     named = bool(before) and word[:1].isupper() and not word.isupper() and plain.isalpha()

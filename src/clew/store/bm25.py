@@ -1,8 +1,8 @@
-"""The BM25 that every store computes, term for term what SQLite's FTS5 does.
+"""The BM25 that every store computes: Lucene's IDF, and a saturated frequency on both sides.
 
-Source: sqlite.org/fts5.html#the_bm25_function and `fts5Bm25Function` in fts5_aux.c; the sign is turned,
-so that higher is better. The rows are those of one space: text of another is not to be told from a score. The
-columns are title, text and context key; a row counts as one token longer than they are.
+score = Σ idf · qf·(k3 + 1)/(qf + k3) · f·(k1 + 1)/(f + k1·(1 − b + b·D/avgD)), as Robertson and Zaragoza give it ("The
+Probabilistic Relevance Framework: BM25 and Beyond", 2009). The rows are those of one space: text of another is not to be told
+from a score. The columns are title, text and context key; a row counts as one token longer than they are.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from clew.words import idf as idf  # noqa: PLC0414 - a part of the formula that recall asks for too
+from clew.words import idf as idf  # noqa: PLC0414 - parts of the formula that recall asks for too
+from clew.words import query_weight as query_weight  # noqa: PLC0414
 
-K1 = 1.2  # fixed inside FTS5: how soon further occurrences stop counting
-B = 0.75  # fixed inside FTS5: how much long rows are held back
+K1 = 1.2  # how soon further occurrences in a row stop counting
+B = 0.75  # how much long rows are held back
 TITLE_WEIGHT = 1.0
 TEXT_WEIGHT = 1.0
 # On LoCoMo's dev part .2 gave 81.2, .3 82.4 and .5 82.5 recall@10 (docs/evaluation.md); quarters add up exactly in floats.
@@ -55,7 +56,7 @@ def saturation(frequency: Numbers, length: Numbers, mean_length: float) -> Numbe
 
 
 def bm25(parts: Iterable[tuple[float, float]], *, length: float, mean_length: float) -> float:
-    """Return the score of a row from the (idf, frequency) of each query term.
+    """Return the score of a row from the (idf × query weight, frequency) of each query term.
 
     >>> bm25([(2.0, 1.0), (3.0, 0.0)], length=10, mean_length=10)
     2.0

@@ -306,12 +306,13 @@ class MemoryStore:
             return tuple(_own(node) for node in sorted(found, key=_ORDERS[sort])[: max(limit, 0)])
 
     def sparse(self, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
-        """Return the nodes that hold any of the terms, by BM25 over all nodes of the filter's space."""
+        """Return the nodes that hold any of the terms, by BM25 over all nodes of the filter's space; a repeated term counts more."""
         with self._reading() as state:
             rows = [row for row in state.rows.values() if row.node.space == where.space]
-            telling = {term: bm25.idf(len(rows), sum(row.frequency(term) > 0 for row in rows)) for term in terms}
+            counts = {term: sum(row.frequency(term) > 0 for row in rows) for term in terms}
+            weights = {term: bm25.idf(len(rows), counts[term]) * bm25.query_weight(asked) for term, asked in Counter(terms).items()}
             mean_length = sum(row.length for row in rows) / max(len(rows), 1)
-            matches = (Match(row.node.id, _score(row, telling, mean_length)) for row in _visible(state, where))
+            matches = (Match(row.node.id, _score(row, weights, mean_length)) for row in _visible(state, where))
             return ranked(match for match in matches if match.score > 0)[: max(limit, 0)]
 
     def holding(self, terms: Sequence[str], space: str) -> dict[str, int]:
@@ -678,8 +679,8 @@ def _plain_json(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
         ) from error
 
 
-def _score(row: _Row, telling: Mapping[str, float], mean_length: float) -> float:
-    parts = ((telling[term], row.frequency(term)) for term in telling)
+def _score(row: _Row, weights: Mapping[str, float], mean_length: float) -> float:
+    parts = ((weight, row.frequency(term)) for term, weight in weights.items())
     return bm25.bm25(parts, length=row.length, mean_length=mean_length)
 
 

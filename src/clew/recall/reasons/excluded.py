@@ -39,7 +39,8 @@ def _alone(node: Node, where: Filter, name: str, passes: Passes) -> bool:
     """Tell whether a node would pass if this were all that is asked."""
     otherwise: dict[str, Any] = {"t_expired": None, "t_invalid": None, "archived": False}
     otherwise.pop(STANDING.get(name, ""), None)
-    return passes(replace(node, **otherwise), Filter(space=node.space, now=where.now, **{name: getattr(where, name)}))
+    asked = {name: getattr(where, name), **({"recorded_until": where.recorded_until} if name == "as_of" else {})}
+    return passes(replace(node, **otherwise), Filter(space=node.space, now=where.now, **asked))
 
 
 def _named(node: Node, where: Filter, condition: str) -> Exclusion:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from clew.ports import Store
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Recall
+from clew.recall.word_search import search_words
 from clew.types import QUESTIONS, Match, Node, NodeId, Ranking, Role, Vectors, ranked
 from clew.words import terms
 
@@ -40,8 +41,8 @@ def standings(store: Store, node: Node, recall: Recall) -> dict[str, Standing]:
 
 def _by_words(store: Store, node: Node, recall: Recall, ranking: Ranking) -> Standing:
     held = set(terms(f"{node.title}\n{node.text}\n{node.context}"))
-    shared = tuple(term for term in recall.terms if term in held)
-    everyone = store.sparse(recall.terms, recall.question.where, limit=LOOKED_THROUGH) if shared else ()
+    shared = tuple(term for term in dict.fromkeys(recall.terms) if term in held)
+    everyone = search_words(recall, store=store, limit=LOOKED_THROUGH) if shared else ()
     rank, score = _place(node.id, everyone)
     return Standing(score, recall.lows.get(SPARSE, 0.0), rank, len(ranking), shared)
 

@@ -14,8 +14,8 @@ How loose words are read:
 - "recently" is soft: the last 30 days, rule `recently`, for a caller to weigh rather than to filter by.
 - A slash date that can be read two ways is not guessed: it stays unresolved with both readings, unless `day_first` says which.
 - "before we moved" needs to know the move: it stays unresolved here, as an event that `clew.recall.events` dates by a memory.
-- The words that name a time stay in the question when it is searched: texts write dates too. Without them recall@10 of the 115
-  questions of LoCoMo's dev part that name a time fell from 90.9 to 85.2, and to 88.3 without words like "last week" alone.
+- The words that name a time are left out of the word search where some memory is of that time (`clew.recall.events`), and stay
+  where none is, for texts write dates too. They stay in the vector of the question. Words that ask for an order ("latest") stay.
 """
 
 from clew.recall.when.question import when

@@ -26,12 +26,18 @@ _LIVING = frozenset(
     "grandson granddaughter grandchild nephew niece friend friends member members colleague employee user customer player student twin "
     "dog cat pet horse tree trees animal living age".split()
 )
+_WORD_BEFORE = re.compile(r"([^\W\d_]{1,24})\s{1,3}$")
 _AUXILIARY = re.compile(r"\b(?:did|have|has|had|was|were|do|does|is|are)\b", re.IGNORECASE)
 _ACTOR = re.compile(r"(?:\b(?i:i|we|you|he|she|they|it)|\b[A-Z]\w{1,24})\s{1,3}$")
 _WHO = re.compile(r"\bwho(?:['’]s|se)?\b", re.IGNORECASE)
 _RANKED = frozenset("place prize class aid name names person half order thing".split())
 _REACH = 48
 _ASKED_WITHIN = 300  # characters before a word in which "who" may ask for it; a long text is not read again for each of its words
+_LEADS_ON = frozenset(("", *"of in on at by from for to with about and or regarding".split()))  # no noun that is the latest
+_OF_BEING = frozenset("is are was were be been s me us".split())
+_THE = re.compile(r"\bthe\s{1,3}$", re.IGNORECASE)
+_ACTED = re.compile(r"\b(?i:did|do|does|have|has|had)\s{1,3}(?:(?i:i|we|you|he|she|they|it)|[A-Z]\w{0,24})\b")
+_CHOICE = re.compile(r"[,:]\s{1,3}[^,:?]{1,80}\sor\s[^,:?]{1,80}\??\s{0,3}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +54,29 @@ def _deadline(match: re.Match[str]) -> bool:
     return match.string[max(0, match.start() - 7) : match.start()].lower() == "at the "
 
 
+def _chosen_between(match: re.Match[str]) -> bool:
+    """Tell whether things are named behind the words, of which one is to be chosen: "…, the abbey or the mill?"."""
+    return _CHOICE.search(match.string, match.end()) is not None
+
+
+def _active(match: re.Match[str]) -> bool:
+    """Tell whether somebody is said before to have done something: "did we meet"."""
+    return _ACTED.search(match.string, max(0, match.start() - _REACH), match.start()) is not None
+
+
+def _adverbial(match: re.Match[str]) -> bool:
+    """Tell "was formed the earliest", which is said of the thing, from "the earliest note", "is the latest" and "did we meet last"."""
+    if after(match).lower() not in _LEADS_ON or _active(match):
+        return False
+    the = _THE.search(match.string, max(0, match.start() - _REACH), match.start())
+    found = _WORD_BEFORE.search(match.string, 0, the.start() if the else match.start())
+    return found is not None and found.start() > 0 and found.group(1).lower() not in _OF_BEING
+
+
 def _superlative(match: re.Match[str], lead: str) -> bool:
+    """Doubt "at the latest", "which was formed the earliest?" and "which is the oldest, the abbey or the mill?"."""
     del lead
-    return not _deadline(match)
+    return not (_deadline(match) or _chosen_between(match) or _adverbial(match))
 
 
 def _of_things(match: re.Match[str], lead: str) -> bool:
@@ -89,10 +115,15 @@ def _adverb(match: re.Match[str], lead: str) -> bool:
     return acted and verb[:1].islower() and verb not in _RANKED
 
 
+def _first_time(match: re.Match[str], lead: str) -> bool:
+    """Doubt "was launched for the first time"; take it where somebody did it."""
+    del lead
+    return not match.string[max(0, match.start() - 8) : match.start()].lower().endswith("for the ") or _active(match)
+
+
 def _unranked(match: re.Match[str], lead: str) -> bool:
     """Take "my first visit", not "first class"."""
-    del lead
-    return after(match).lower() not in _RANKED
+    return after(match).lower() not in _RANKED and _first_time(match, lead)
 
 
 def _mark(wish: Wish, heads: str, source: str, accepts: Acceptance = always) -> Mark:
@@ -111,7 +142,8 @@ MARKS = by_head(
         _mark("latest", "last", "last", _adverb),
         _mark("earliest", "earliest", "earliest", _superlative),
         _mark("earliest", "oldest", "oldest", _of_things),
-        _mark("earliest", "initially originally first very at", "initially|originally|(?:very )?first(?= time)|first ever|at first"),
+        _mark("earliest", "initially originally at", "initially|originally|at first"),
+        _mark("earliest", "first very", "(?:very )?first(?= time)", _first_time),
         _mark("earliest", "first", f"first(?= (?:{_EVENTS})s?\\b)", _unranked),
         _mark("earliest", "first", "first", _adverb),
     )

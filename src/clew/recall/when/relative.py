@@ -100,6 +100,11 @@ def _away(match: re.Match[str], clock: Clock) -> Period:
     return Period(day_start(first - half), day_start(last + half) + DAY)
 
 
+def _undoubted(match: re.Match[str], lead: str) -> bool:
+    """Doubt "most recently", which compares."""
+    return not lead and before(match) != "most"
+
+
 def _recently(match: re.Match[str], clock: Clock) -> Period:
     unit = match.groupdict().get("unit")
     return rolling(unit.lower(), VAGUE["few"][1], clock) if unit else rolling("day", RECENT_DAYS, clock)
@@ -145,7 +150,7 @@ RULES = (
         _away,
         accepts=lambda match, _: before(match) != "half",
     ),
-    rule("recently", "recently lately recent", r"recently|lately|recent", _recently, accepts=lambda _, lead: not lead),
+    rule("recently", "recently lately recent", r"recently|lately|recent", _recently, accepts=_undoubted),
     rule("recently", "recent", r"recent (?P<unit>day|week|month|year)s", _recently),
     rule("now", "now present", r"now|present", _present, accepts=_ends_a_range),
     rule("now", "the", r"the present(?: day)?", _present, accepts=_ends_a_range),

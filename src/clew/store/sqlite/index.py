@@ -44,7 +44,7 @@ COUNTS_KEPT = 4096  # spaces and roles whose vectors are counted once for each s
 DEVIATIONS = 8  # of a cosine by int8, which are less than six of a difference between two: it is one in ten million that errs by more
 
 
-_asks = attrgetter("space", "kinds", "categories", "since", "until", "as_of", "known_at", "archived", "within")
+_asks = attrgetter("space", "kinds", "categories", "since", "until", "as_of", "known_at", "archived", "within", "recorded_until")
 
 
 class Proposed(NamedTuple):

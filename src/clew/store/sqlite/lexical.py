@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 import numpy as np
 
 from clew.forking import after_fork
+from clew.store.bm25 import query_weight
 from clew.store.sqlite import segments
 from clew.store.sqlite.columns import among, passing
 from clew.store.sqlite.counting import newest as newest_node
@@ -29,6 +31,9 @@ from clew.store.sqlite.topwords import Scores, best
 from clew.store.sqlite.where import carrying, condition
 from clew.store.sqlite.wordindex import View, WordIndex
 from clew.types import Filter, Match, Ranking, ranked
+
+Weights = Mapping[int, float]
+"""What each term of a question counts there, by the term's code."""
 
 COMPACT_SHARE = 4  # reload when a quarter of the rows is dead
 
@@ -50,10 +55,10 @@ class WordSearch:
     def search(self, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
         """Return the `limit` best nodes by BM25."""
         connection = self._database.connection
-        wanted = sorted(set(terms))  # in order: equally rare ones must always add up alike
+        wanted = sorted(Counter(terms).items())  # in order: equally rare ones must always add up alike
         if not wanted or limit <= 0:
             return ()
-        return self._searched(connection, list(map(term_code, wanted)), where, limit=limit)
+        return self._searched(connection, {term_code(term): query_weight(count) for term, count in wanted}, where, limit=limit)
 
     def holding(self, terms: Sequence[str], space: str) -> dict[str, int]:
         """Return how many nodes of the space hold each term."""
@@ -72,28 +77,28 @@ class WordSearch:
         """Drop what a write transaction saw: it begins, or went back, and places in the log are given out again."""
         self._own = None
 
-    def _searched(self, connection: sqlite3.Connection, codes: Sequence[int], where: Filter, *, limit: int) -> Ranking:
+    def _searched(self, connection: sqlite3.Connection, weights: Weights, where: Filter, *, limit: int) -> Ranking:
         allowed = carrying(connection, where)
         count = limit
         while True:
-            nids, scores = self._ranked(connection, codes, where, count=count, allowed=allowed)
+            nids, scores = self._ranked(connection, weights, where, count=count, allowed=allowed)
             found = self._confirmed(connection, nids, scores, where)
             if len(found) >= limit or len(nids) < count:
                 return ranked(found)[:limit]
             count = 4 * len(nids)  # what the last look dropped must not leave the list short
 
     def _ranked(
-        self, connection: sqlite3.Connection, codes: Sequence[int], where: Filter, *, count: int, allowed: Array | None
+        self, connection: sqlite3.Connection, weights: Weights, where: Filter, *, count: int, allowed: Array | None
     ) -> tuple[Array, Scores]:
-        space = space_code(where.space)
+        space, codes, shares = space_code(where.space), list(weights), list(weights.values())
         with self._lock:
             index = self._uncommitted(connection) if connection.in_transaction else self._synced(connection)
             view = index.view(codes, space)
-        rows, scores = best(view, count=count, passes=_filter(view, where, allowed))
+        rows, scores = best(view, shares, count=count, passes=_filter(view, where, allowed))
         if index.edits != view.edits:  # rows were refiled under our eyes: once more, with nobody writing
             with self._lock:
                 view = index.view(codes, space)
-                rows, scores = best(view, count=count, passes=_filter(view, where, allowed))
+                rows, scores = best(view, shares, count=count, passes=_filter(view, where, allowed))
         return view.columns["nid"][rows], scores
 
     def _confirmed(self, connection: sqlite3.Connection, nids: Array, scores: Scores, where: Filter) -> list[Match]:

@@ -426,7 +426,7 @@ class SqliteStore:
     # --- search ---
 
     def sparse(self, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
-        """Return the nodes that hold any of the analysed terms, by BM25 among the nodes of the filter's space."""
+        """Return the nodes that hold any of the analysed terms, by BM25 in the filter's space; a repeated term counts more."""
         with self._reading():
             return self._words.search(terms, where, limit=limit)
 
