@@ -79,7 +79,7 @@ def remember(
         clock=parts.clock,
         new_id=parts.new_id,
         chunker=Recursive(counter(parts.vectors.embedder)),
-        chunking=chunk_options(parts.settings, "text"),
+        chunking=chunk_options(parts.settings),
         progress=progress,
     )
     offered = messages_of(messages)

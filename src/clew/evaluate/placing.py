@@ -75,7 +75,7 @@ def placed(nodes: Sequence[Node], passages: Sequence[Passage], *, settings: Sett
 
 def _cut(node: Node, passage: Passage, settings: Settings) -> Iterator[Node]:
     """Yield a node as it is, or as a section with its chunks."""
-    options = chunk_options(settings, passage.format)
+    options = chunk_options(settings)
     if estimate(node.text) <= options.max_tokens:
         yield node
         return

@@ -24,7 +24,19 @@ from clew.errors import InputError
 from clew.ingest.chunkers import Chunker, ChunkOptions
 from clew.ingest.context import context_keys
 from clew.ingest.embedding import Embed, agree_on_model, made, wanted
-from clew.ingest.fields import line, one_of, removal_note, without_controls
+from clew.ingest.fields import (
+    ROLE,
+    ROLES,
+    SESSION,
+    SPEAKER,
+    SPEAKER_CHARACTERS,
+    line,
+    message_metadata,
+    one_of,
+    removal_note,
+    role_of,
+    without_controls,
+)
 from clew.ingest.firewall.screening import REFUSE, WAY_OUT, screened, scrubbed, taken_out
 from clew.ingest.firewall.screening import RULE as SECRET
 from clew.ingest.firewall.trust import ARCHIVE, INSTRUCTION, trust_of, warning
@@ -50,14 +62,7 @@ from clew.types import (
 )
 from clew.words import content_hash, keywords, sentence_list, tidy
 
-SESSION, SPEAKER, ROLE = RESERVED = "session", "speaker", "role"
-ROLES: Mapping[str, str] = {
-    **dict.fromkeys(("user", "human"), "user"),
-    **dict.fromkeys(("assistant", "ai", "bot", "model"), "assistant"),
-    **dict.fromkeys(("system", "developer"), "system"),
-    **dict.fromkeys(("tool", "function"), "tool"),
-}
-"""Each way to write a role, and the role that is kept."""
+RESERVED = SESSION, SPEAKER, ROLE
 FIELDS: Mapping[str, str] = {
     "text": "text",
     "content": "text",
@@ -68,20 +73,10 @@ FIELDS: Mapping[str, str] = {
 }
 """What a mapping may call the fields of a message."""
 SECTION_CHARACTERS = SECTION_CHUNKS * CHUNK_CHARACTERS
-SPEAKER_CHARACTERS = 80
 MOST_SECTIONS = 100_000  # of one session that are looked for
 SAME_MESSAGE = "same_message"
 FORGOTTEN = "forgotten"
 KEEP_BY_FORCE = "This message was forgotten in this space and is not kept again. To keep it all the same, use force."
-
-
-def role_of(speaker: str) -> str:
-    """Return the role that a speaker's name stands for, or nothing.
-
-    >>> role_of("Human"), role_of("Ann")
-    ('user', '')
-    """
-    return ROLES.get(speaker.casefold(), "")
 
 
 def messages_of(offered: object) -> list[Message]:
@@ -390,7 +385,6 @@ class _Talk:
 
     def _node(self, part: Part, time: datetime, sitting: Sitting) -> Node:
         message = part.message
-        about = {SPEAKER: message.speaker, ROLE: message.role}
         blank = self._blank(time)
         return replace(
             blank,
@@ -398,7 +392,7 @@ class _Talk:
             text=part.text,
             content_hash=content_hash(part.text),
             keywords=keywords(part.text, limit=self.origin.max_keywords),
-            metadata={**blank.metadata, **{name: value for name, value in about.items() if value}},
+            metadata={**blank.metadata, **message_metadata(message.speaker, message.role)},
             parent=sitting.section.id,
             root=sitting.section.id,
             position=(sitting.messages[-1].position or 0) + 1 if sitting.messages else 0,

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from clew.ingest.fields import SPEAKER_CHARACTERS, role_of
 from clew.ingest.readers.document import Document, Message
 from clew.ingest.readers.encoding import legible
 
 TITLE_WORDS = 10
 TITLE_CHARACTERS = 80
-SPEAKER_CHARACTERS = 80
 ASKING = frozenset({"user", "human"})  # whose first words name a conversation that has no title
 NOISE = frozenset({"system", "developer", "tool", "function"})  # set-up and machinery, not what was said
 UNKNOWN = "unknown"
@@ -26,6 +26,7 @@ class Turn:
     speaker: str
     text: str
     time: datetime | None = None
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,8 @@ def _keyed(found: Sequence[Document]) -> Iterable[Document]:
 
 def _tidied(turn: Turn) -> Turn:
     text = turn.text.replace("\r\n", "\n").replace("\r", "\n").strip()
-    return Turn(line(turn.speaker, limit=SPEAKER_CHARACTERS) or UNKNOWN, text, turn.time)
+    speaker = line(turn.speaker, limit=SPEAKER_CHARACTERS)
+    return Turn(speaker or UNKNOWN, text, turn.time, turn.role or role_of(speaker))
 
 
 def _written(said: Sequence[Turn]) -> tuple[str, tuple[Message, ...]]:
@@ -100,7 +102,7 @@ def _written(said: Sequence[Turn]) -> tuple[str, tuple[Message, ...]]:
     at = 0
     for turn in said:
         parts.append(f"{turn.speaker}: {turn.text}")
-        messages.append(Message(at, at + len(parts[-1]), turn.speaker, turn.time))
+        messages.append(Message(at, at + len(parts[-1]), turn.speaker, turn.time, turn.role))
         at += len(parts[-1]) + len("\n\n")
     return "\n\n".join(parts), tuple(messages)
 
