@@ -11,6 +11,7 @@ from typing import Any
 from clew.ingest.fields import SPEAKER_CHARACTERS, role_of
 from clew.ingest.readers.document import Document, Message
 from clew.ingest.readers.encoding import legible
+from clew.types import Message as Said
 
 TITLE_WORDS = 10
 TITLE_CHARACTERS = 80
@@ -74,6 +75,17 @@ def documents(conversations: Iterable[Conversation]) -> tuple[Document, ...]:
     if found and silent:
         found[0] = replace(found[0], notes=(*found[0].notes, f"{silent} conversations without text left out"))
     return tuple(_keyed(found)) if len(found) > 1 else tuple(found)
+
+
+def messages_of(document: Document) -> list[Said]:
+    """Return the messages of a conversation as `remember_conversation` takes them."""
+    return [_said(document, message) for message in document.messages]
+
+
+def _said(document: Document, message: Message) -> Said:
+    text = document.text[message.start : message.end].removeprefix(f"{message.speaker}: ")
+    named = message.speaker != UNKNOWN and message.speaker.casefold() != message.role
+    return Said(text, speaker=message.speaker if named else "", role=message.role, time=message.time)
 
 
 def line(text: str, *, limit: int = 10 * TITLE_CHARACTERS) -> str:
