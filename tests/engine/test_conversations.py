@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -238,3 +239,40 @@ def test_what_an_interruption_left_without_vectors_gets_them_at_the_next_call(op
     memory = open_clew()
     assert set(kinds(memory.remember_conversation(RUNNING, session="run"))) == {KNOWN}
     assert memory.stats()["unembedded"] == 0
+
+
+def test_a_message_alone_is_neither_changed_nor_forgotten_and_the_way_out_is_named(memory: clew.Clew) -> None:
+    done = memory.remember_conversation(RUNNING, session="run")
+    id = str(done.outcomes[1].id)
+    with pytest.raises(InputError, match=done.sections[0]):
+        memory.forget(id)
+    for change in (memory.expire, lambda id: memory.supersede(id, "Bob runs daily"), lambda id: memory.update(id, importance=1.0)):
+        with pytest.raises(InputError, match="message of a conversation"):
+            change(id)
+    assert memory.forget(done.sections[0]).removed == {"section": 1, "chunk": 3}
+
+
+def test_an_export_brings_conversations_to_another_store(open_clew: Open, tmp_path: Path) -> None:
+    memory = open_clew()
+    done = memory.remember_conversation([*RUNNING, LATER], session="run")
+    other = open_clew(tmp_path / "other.clew")
+    other.load(memory.export())
+    assert kept(other, done) == kept(memory, done)
+    assert set(kinds(other.remember_conversation([*RUNNING, LATER], session="run"))) == {KNOWN}
+
+
+def test_an_older_export_does_not_bring_back_messages_that_were_forgotten(memory: clew.Clew) -> None:
+    early = memory.remember_conversation([*RUNNING[:2], *untimed("ok")], session="run")
+    backup = list(memory.export())
+    memory.remember_conversation([LATER], session="run")
+    memory.forget(where={"metadata": {"session": "run"}}, expect=1)
+    loaded = memory.load(backup)
+    assert (loaded.forgotten, loaded.nodes) == (2, 2)
+    (section,) = memory.recent()
+    assert section.text == "Ann: ok"
+    assert not any("lake" in line for line in memory.export())
+    assert [node.id for node in kept(memory, early)] == [early.outcomes[2].id]
+    assert memory.verify() == ()
+    memory.forget(where={"metadata": {"session": "run"}}, expect=1)
+    memory.load(backup, force=True)
+    assert len(kept(memory, early)) == 3

@@ -173,8 +173,8 @@ class Forgetting:
                 raise unknown(id)
             head = versions.head_of(self.store, node)
             if head.root is not None and head.root in self.store.get([head.root]):
-                way_out = f"Forget all of it: {head.root}."
-                raise InputError("id", id, f"is a part of the document {head.root}, which holds its words", way_out)
+                whole = "a message of the conversation" if is_message(head) else "a part of the document"
+                raise InputError("id", id, f"is {whole} {head.root}, which holds its words", f"Forget all of it: {head.root}.")
             found[head.id] = head
         if not only:
             for head in list(found.values()):

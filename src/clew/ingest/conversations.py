@@ -181,6 +181,17 @@ def _told_otherwise(stored: Sequence[Key], offered: Sequence[Key]) -> list[int |
     return found
 
 
+def seated(section: Node, messages: Sequence[Node]) -> tuple[Node, list[Node]]:
+    """Return a section with the text of its messages, and each message with its key amid the others."""
+    keys = context_keys([message.text for message in messages], room=ROOM)
+    text = "\n".join(message.text for message in messages)
+    quality = assess(text, title=section.title, format="conversation")
+    return (
+        replace(section, text=text, content_hash=content_hash(text), quality=quality),
+        [replace(message, context=key) for message, key in zip(messages, keys, strict=True)],
+    )
+
+
 @dataclass(slots=True)
 class Sitting:
     """A section with its messages in order; `fresh` counts those at the end that are not stored yet."""
@@ -188,11 +199,6 @@ class Sitting:
     section: Node
     messages: list[Node] = field(default_factory=list)
     fresh: int = 0
-
-    @property
-    def text(self) -> str:
-        """What was said, one message a line."""
-        return "\n".join(message.text for message in self.messages)
 
     def has_room(self, part: Part, time: datetime) -> bool:
         """Tell whether a message still belongs to this sitting."""
@@ -316,18 +322,14 @@ class Conversations:
         """Write the new messages of a sitting, and what they change: its text and the keys of their neighbours."""
         if not sitting.fresh:
             return
-        keys = context_keys([message.text for message in sitting.messages], room=ROOM)
-        old = len(sitting.messages) - sitting.fresh
-        for message, key in zip(sitting.messages[:old], keys, strict=False):
-            if message.context != key:
-                self.store.update(message.id, context=key)
-        sitting.messages = [replace(message, context=key) for message, key in zip(sitting.messages, keys, strict=True)]
+        old, before = len(sitting.messages) - sitting.fresh, sitting.messages
+        sitting.section, sitting.messages = seated(sitting.section, before)
+        for earlier, now_so in zip(before[:old], sitting.messages, strict=False):
+            if earlier.context != now_so.context:
+                self.store.update(now_so.id, context=now_so.context)
         fresh = sitting.messages[old:]
-        text = sitting.text
-        quality = assess(text, title=sitting.section.title, format="conversation")
-        sitting.section = replace(sitting.section, text=text, content_hash=content_hash(text), quality=quality)
         if old:
-            self.store.update(sitting.section.id, text=text, quality=quality)
+            self.store.update(sitting.section.id, text=sitting.section.text, quality=sitting.section.quality)
         nodes = fresh if old else [sitting.section, *fresh]
         detail = {"source": sitting.section.source} if sitting.section.source else {}
         self.store.insert(nodes, (), [Event(node=node.id, kind=EventKind.ADD, at=now, detail=detail) for node in nodes])
