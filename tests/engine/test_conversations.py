@@ -276,3 +276,9 @@ def test_an_older_export_does_not_bring_back_messages_that_were_forgotten(memory
     memory.forget(where={"metadata": {"session": "run"}}, expect=1)
     memory.load(backup, force=True)
     assert len(kept(memory, early)) == 3
+
+
+def test_the_ledger_counts_messages_by_outcome(memory: clew.Clew) -> None:
+    memory.remember_conversation(RUNNING, session="run")
+    memory.remember_conversation([*RUNNING, {"speaker": "Ann", "text": " "}], session="run")
+    assert memory.stats()["ledger"]["writes"] == {"exact_duplicate": 3, "inserted": 3, "rejected": 1}

@@ -9,7 +9,7 @@ from typing import Any
 from clew.engine.importing import Parts, chunk_options, counter
 from clew.errors import InputError
 from clew.ingest.chunkers import Recursive
-from clew.ingest.conversations import RESERVED, Conversations, messages_of
+from clew.ingest.conversations import RESERVED, Conversations, parse_messages
 from clew.ingest.fields import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line, names, one_of, plain_metadata, share
 from clew.ingest.firewall.screening import refuse_secrets
 from clew.ingest.tree import Origin
@@ -82,7 +82,7 @@ def remember(
         chunking=chunk_options(parts.settings),
         progress=progress,
     )
-    offered = messages_of(messages)
+    offered = parse_messages(messages)
     return conversations.remember(offered, session=options.session, title=options.title, origin=options.origin, force=force)
 
 

@@ -328,7 +328,7 @@ class _Loader:
 
     def _shorten(self, id: NodeId) -> None:
         """Write a section that was just loaded anew without its forgotten messages, and none where no message is left."""
-        from clew.ingest.conversations import seated  # noqa: PLC0415 - with the chunkers, which few loads need
+        from clew.ingest.conversations import rebuild_section  # noqa: PLC0415 - with the chunkers, which few loads need
 
         rows = self._store.get(self._store.family([id]))
         section = rows.pop(id, None)
@@ -339,7 +339,7 @@ class _Loader:
         vectors = [each for each in self._store.embeddings(list(rows)) if each.role is Role.CONTENT]
         self._store.delete([id, *rows])
         if kept:
-            section, kept = seated(section, kept)
+            section, kept = rebuild_section(section, kept)
             self._store.insert([section, *kept], vectors, events)
             self._store.mention([mention for said in mentions(kept, settings=self._settings.entities) for mention in said])
         else:

@@ -79,7 +79,7 @@ FORGOTTEN = "forgotten"
 KEEP_BY_FORCE = "This message was forgotten in this space and is not kept again. To keep it all the same, use force."
 
 
-def messages_of(offered: object) -> list[Message]:
+def parse_messages(offered: object) -> list[Message]:
     """Return what a caller offers as messages with checked fields, or raise an InputError that names the first bad one."""
     if isinstance(offered, str | bytes | Mapping) or not isinstance(offered, Iterable):
         way_out = 'Pass a list such as [{"speaker": "Ann", "text": "Hello!"}].'
@@ -167,10 +167,10 @@ def known_positions(stored: Sequence[Key], offered: Sequence[Key]) -> list[int |
             return [start + n if n < len(run) else None for n in range(len(offered))]
     if lone or not offered[0].matches(stored[0]):
         return [None] * len(offered)
-    return _told_otherwise(stored, offered)
+    return _match_changed_session(stored, offered)
 
 
-def _told_otherwise(stored: Sequence[Key], offered: Sequence[Key]) -> list[int | None]:
+def _match_changed_session(stored: Sequence[Key], offered: Sequence[Key]) -> list[int | None]:
     """Return the known messages of a session that is told again from its beginning with some messages changed."""
     found: list[int | None] = [None] * len(offered)
     matcher = SequenceMatcher(None, [key.text_hash for key in stored], [key.text_hash for key in offered], autojunk=False)
@@ -181,7 +181,7 @@ def _told_otherwise(stored: Sequence[Key], offered: Sequence[Key]) -> list[int |
     return found
 
 
-def seated(section: Node, messages: Sequence[Node]) -> tuple[Node, list[Node]]:
+def rebuild_section(section: Node, messages: Sequence[Node]) -> tuple[Node, list[Node]]:
     """Return a section with the text of its messages, and each message with its key amid the others."""
     keys = context_keys([message.text for message in messages], room=ROOM)
     text = "\n".join(message.text for message in messages)
@@ -199,11 +199,18 @@ class Sitting:
     section: Node
     messages: list[Node] = field(default_factory=list)
     fresh: int = 0
+    size: int = 0
+
+    def add(self, message: Node) -> None:
+        """Put a message at the end."""
+        self.messages.append(message)
+        self.size += len(message.text) + 1
 
     def has_room(self, part: Part, time: datetime) -> bool:
         """Tell whether a message still belongs to this sitting."""
-        size = sum(len(message.text) + 1 for message in self.messages)
-        return not self.messages or (time - self.messages[-1].t_valid <= SILENCE and size + len(part.text) <= SECTION_CHARACTERS)
+        if not self.messages:
+            return True
+        return time - self.messages[-1].t_valid <= SILENCE and self.size + len(part.text) <= SECTION_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,17 +231,17 @@ class Conversations:
         """Keep the messages that the session does not hold yet; the outcomes come in the order of the messages."""
         self.embed([])  # refuses before anything is written where the store's vectors are another model's
         name = session or _name_of(messages)
-        judged = [self._judged(message, origin) for message in messages]
+        offered = [self._screen(message, origin) for message in messages]
         with self.store.transaction():
-            outcomes, sittings = self._written(judged, name, title, origin, force=force)
-        notes = self._give_vectors(sittings)
+            outcomes, sittings = self._write_new(offered, name, title, origin, force=force)
+        notes = self._embed_missing(sittings)
         return ConversationOutcome(
             session=name, sections=tuple(each.section.id for each in sittings), outcomes=tuple(outcomes), notes=notes
         )
 
     # --- what is kept ---
 
-    def _judged(self, message: Message, origin: Origin) -> list[Part] | Outcome:
+    def _screen(self, message: Message, origin: Origin) -> list[Part] | Outcome:
         """Return the message as the nodes it becomes, or its rejection."""
         firewall = self.settings.firewall
         removed: Counter[str] = Counter()
@@ -258,22 +265,22 @@ class Conversations:
         archived = bool(flags) and firewall.instructions == ARCHIVE
         return [Part(chunk.text, kept, archived, tuple(notes)) for chunk in chunks]
 
-    def _written(
-        self, judged: Sequence[list[Part] | Outcome], session: str, title: str, origin: Origin, *, force: bool
+    def _write_new(
+        self, offered: Sequence[list[Part] | Outcome], session: str, title: str, origin: Origin, *, force: bool
     ) -> tuple[list[Outcome], list[Sitting]]:
         """Write what is new; return what became of each message, and the sittings that hold them."""
-        judged = self._without_forgotten(judged, origin.space, force=force)
+        offered = self._without_forgotten(offered, origin.space, force=force)
         sittings = self._stored(origin.space, session)
         stored = [(sitting, node) for sitting in sittings for node in sitting.messages]
-        parts = [part for each in judged if not isinstance(each, Outcome) for part in each]
+        parts = [part for each in offered if not isinstance(each, Outcome) for part in each]
         keys = [Key(content_hash(part.text), _time(part)) for part in parts]
         known = known_positions([Key(node.content_hash, node.t_valid) for _, node in stored], keys)
         now = self.clock()
-        talk = _Talk(self, session, title, replace(origin, time=origin.time or now), now, sittings)
+        talk = _Session(self, session, title, replace(origin, time=origin.time or now), now, sittings)
         touched: dict[NodeId, Sitting] = {}
         outcomes: list[Outcome] = []
         places = iter(known)
-        for each in judged:
+        for each in offered:
             if isinstance(each, Outcome):
                 outcomes.append(each)
                 continue
@@ -292,9 +299,9 @@ class Conversations:
             self.store.reject(Counter(refused))
         return outcomes, list(touched.values())
 
-    def _without_forgotten(self, judged: Sequence[list[Part] | Outcome], space: str, *, force: bool) -> list[list[Part] | Outcome]:
+    def _without_forgotten(self, offered: Sequence[list[Part] | Outcome], space: str, *, force: bool) -> list[list[Part] | Outcome]:
         """Reject messages that were forgotten in the space; by force all are kept, and none counts as forgotten then."""
-        hashes = {content_hash(part.text) for each in judged if not isinstance(each, Outcome) for part in each}
+        hashes = {content_hash(part.text) for each in offered if not isinstance(each, Outcome) for part in each}
         forgotten = self.store.find_tombstones(space, sorted(hashes))
         if forgotten and force:
             self.store.drop_tombstones(space, sorted(forgotten))
@@ -302,7 +309,7 @@ class Conversations:
         refused = Outcome(outcome=OutcomeKind.REJECTED, rule=FORGOTTEN, notes=(KEEP_BY_FORCE,))
         return [
             refused if not isinstance(each, Outcome) and any(content_hash(part.text) in forgotten for part in each) else each
-            for each in judged
+            for each in offered
         ]
 
     def _stored(self, space: str, session: str) -> list[Sitting]:
@@ -313,7 +320,7 @@ class Conversations:
         nodes = self.store.get(self.store.family(list(sittings))).values() if sittings else ()
         messages = [node for node in nodes if node.parent in sittings and node.t_expired is None]
         for node in sorted(messages, key=lambda node: (node.position or 0, node.id)):
-            sittings[str(node.parent)].messages.append(node)
+            sittings[str(node.parent)].add(node)
         return list(sittings.values())
 
     # --- what is written ---
@@ -323,10 +330,10 @@ class Conversations:
         if not sitting.fresh:
             return
         old, before = len(sitting.messages) - sitting.fresh, sitting.messages
-        sitting.section, sitting.messages = seated(sitting.section, before)
-        for earlier, now_so in zip(before[:old], sitting.messages, strict=False):
-            if earlier.context != now_so.context:
-                self.store.update(now_so.id, context=now_so.context)
+        sitting.section, sitting.messages = rebuild_section(sitting.section, before)
+        for earlier, updated in zip(before[:old], sitting.messages, strict=False):
+            if earlier.context != updated.context:
+                self.store.update(updated.id, context=updated.context)
         fresh = sitting.messages[old:]
         if old:
             self.store.update(sitting.section.id, text=sitting.section.text, quality=sitting.section.quality)
@@ -336,7 +343,7 @@ class Conversations:
         self.store.mention([mention for said in mentions(fresh, settings=self.settings.entities) for mention in said])
         sitting.fresh = 0
 
-    def _give_vectors(self, sittings: Sequence[Sitting]) -> tuple[str, ...]:
+    def _embed_missing(self, sittings: Sequence[Sitting]) -> tuple[str, ...]:
         """Embed what has no vector of its present text: new messages, their neighbours' keys, what an interruption left."""
         nodes = [node for sitting in sittings for node in (sitting.section, *sitting.messages) if not node.archived]
         there = {(each.node, each.role): each.text_hash for each in self.store.embeddings([node.id for node in nodes])}
@@ -357,7 +364,7 @@ class Conversations:
 
 
 @dataclass(slots=True)
-class _Talk:
+class _Session:
     """A session while messages are added to it."""
 
     made_by: Conversations
@@ -377,7 +384,7 @@ class _Talk:
             self.sittings.append(Sitting(self._section(time)))
         sitting = self.sittings[-1]
         node = self._node(part, time, sitting)
-        sitting.messages.append(node)
+        sitting.add(node)
         sitting.fresh += 1
         return sitting, node
 
