@@ -12,17 +12,34 @@ if TYPE_CHECKING:
     from clew.engine import Clew, open, restore_backup  # noqa: A004 - `clew.open` mirrors the builtin on purpose
     from clew.errors import ClewError
     from clew.recall.state import Hit, Recall
-    from clew.types import Event, Filter, Node, Outcome, Receipt
+    from clew.types import ConversationOutcome, Event, Filter, Message, Node, Outcome, Receipt
 
 __version__ = "0.1.0"
-__all__ = ["Clew", "ClewError", "Event", "Filter", "Hit", "Node", "Outcome", "Recall", "Receipt", "__version__", "open", "restore_backup"]
+__all__ = [
+    "Clew",
+    "ClewError",
+    "ConversationOutcome",
+    "Event",
+    "Filter",
+    "Hit",
+    "Message",
+    "Node",
+    "Outcome",
+    "Recall",
+    "Receipt",
+    "__version__",
+    "open",
+    "restore_backup",
+]
 
 _HOMES = {
     "Clew": "clew.engine",
     "ClewError": "clew.errors",
+    "ConversationOutcome": "clew.types",
     "Event": "clew.types",
     "Filter": "clew.types",
     "Hit": "clew.recall.state",
+    "Message": "clew.types",
     "Node": "clew.types",
     "Outcome": "clew.types",
     "Recall": "clew.recall.state",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
@@ -268,6 +268,19 @@ def ranked(matches: Iterable[Match]) -> Ranking:
     return tuple(sorted(matches, key=lambda match: (-match.score, match.id)))
 
 
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation, as it is offered to `remember_conversation`."""
+
+    text: str
+    speaker: str = ""
+    """The name of whoever says it."""
+    role: str = ""
+    """user, assistant, system or tool; empty between people."""
+    time: datetime | date | str | None = None
+    """When it was said; without a zone it is UTC."""
+
+
 class FileCheck(NamedTuple):
     """How often what was looked for occurs in the raw bytes of one file."""
 
@@ -351,4 +364,17 @@ class Outcome:
     """What lies near an inserted text, the nearest first."""
     may_supersede: NodeId | None = None
     """The nearest similar memory of which the inserted text says all and more; nothing was done to it."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationOutcome:
+    """What became of the messages offered to `remember_conversation`."""
+
+    session: str
+    """The name under which later messages of the session are added."""
+    sections: tuple[NodeId, ...]
+    """The section nodes that hold the messages, in order."""
+    outcomes: tuple[Outcome, ...]
+    """What became of each message, in order."""
     notes: tuple[str, ...] = ()

@@ -112,6 +112,16 @@ def test_each_memory_of_a_batch_is_checked(memory: clew.Clew, ids: dict[str, str
     assert len(memory.recent(where={"space": "team"})) == 3
 
 
+def test_a_conversation_goes_only_into_a_space_that_the_caller_may_write(memory: clew.Clew, ids: dict[str, str]) -> None:
+    said = [{"speaker": "Ann", "text": "The cache has four shards."}]
+    with pytest.raises(ForbiddenError):
+        Guarded(memory, granted("team")).remember_conversation(said, space="hr")
+    with pytest.raises(ForbiddenError):
+        Guarded(memory, granted("team", rights=frozenset({Right.READ}))).remember_conversation(said)
+    done = Guarded(memory, granted("team")).remember_conversation(said, session="s")
+    assert {node.space for node in memory.store.get(done.sections).values()} == {"team"}
+
+
 def test_what_a_near_duplicate_was_counted_for_is_told_to_those_who_may_read_it(memory: clew.Clew, ids: dict[str, str]) -> None:
     again = TEAM.replace("on port", "on the port")
     assert Guarded(memory, granted("team")).remember(again, space="team").canonical_text == TEAM

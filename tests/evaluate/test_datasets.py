@@ -68,6 +68,25 @@ def test_locomo_evidence_is_every_turn_that_exists_and_the_rest_is_reported() ->
     assert [query.category for query in dataset.queries[:5]] == ["single-hop", "multi-hop", "temporal", "open", "adversarial"]
 
 
+def test_lihua_chats_are_sessions_with_their_messages_and_evidence_names_them() -> None:
+    dataset = load("lihua", FIXTURES / "lihua", part="dev")
+    assert [(chat.id, chat.time, len(chat.messages)) for chat in dataset.passages] == [
+        ("20260105_0900", datetime(2026, 1, 5, 9, tzinfo=UTC), 3),
+        ("20260106_1015", datetime(2026, 1, 6, 10, 15, tzinfo=UTC), 1),
+        ("20260112_1800", datetime(2026, 1, 12, 18, tzinfo=UTC), 2),
+    ]
+    assert dataset.passages[1].messages[0].text == "Your bread has been delivered.\nIt is still warm."
+    assert [dict(query.relevant.get("session", {})) for query in dataset.queries] == [
+        {"20260105_0900": 1, "20260112_1800": 1},
+        {"20260106_1015": 1},
+        {},
+        {"20260112_1800": 1},
+        {},
+    ]
+    assert [query.category for query in dataset.queries] == ["Multi", "Single", "Null", "Single", "Single"]
+    assert dataset.notes == ("1 questions without evidence that names a chat: 4",)
+
+
 def test_locomo_parts_are_conversations() -> None:
     spaces = {part: {query.space for query in load("locomo", FIXTURES / "locomo", part=part).queries} for part in ("dev", "test", "all")}
     assert spaces["dev"] == {f"conv-{n}" for n in range(4)} and spaces["test"] == {"conv-4", "conv-5"}
@@ -334,7 +353,7 @@ def test_the_hash_is_that_of_the_bytes_read() -> None:
     assert load("longmemeval", FIXTURES / "longmemeval", part="dev").data_hash == hashlib.sha256(content).hexdigest()
 
 
-@pytest.mark.parametrize("name", ["locomo", "longmemeval", "beir", "chroma", "legal", "repobench"])
+@pytest.mark.parametrize("name", ["locomo", "longmemeval", "lihua", "beir", "chroma", "legal", "repobench"])
 def test_loading_twice_gives_the_same(name: str) -> None:
     named = {"chroma": "chroma-chunking", "legal": "legalbench-rag", "repobench": "repobench-r"}.get(name, name)
     assert load(named, FIXTURES / name, part="all") == load(named, FIXTURES / name, part="all")
@@ -343,7 +362,7 @@ def test_loading_twice_gives_the_same(name: str) -> None:
 def test_the_catalogue_names_licence_source_files_and_parts_of_every_set() -> None:
     for entry in catalogue():
         assert entry.licence and entry.source and entry.files and entry.levels and "all" in entry.parts and "test" in entry.parts
-    assert len({entry.name for entry in catalogue()}) == len(catalogue()) == 14
+    assert len({entry.name for entry in catalogue()}) == len(catalogue()) == 15
 
 
 def test_presence_tells_what_is_there_and_what_is_not(tmp_path: Path) -> None:

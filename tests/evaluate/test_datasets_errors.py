@@ -30,6 +30,8 @@ def spoiled(tmp_path: Path, fixture: str, file: str, old: str, new: str) -> Path
 
 # dataset, fixture, file, what is there, what is put in its place, what the error's field must be
 BROKEN = [
+    ("lihua", "lihua", "chats.jsonl", "Time: 20260105_09:00", "Soon", r"chats\.jsonl:1 text"),
+    ("lihua", "lihua", "query_set.json", '"type": "Null"', '"kind": "Null"', r"query_set\.json:\d+ 2\.type"),
     ("locomo", "locomo", "locomo10.json", '"category": 5', '"category": 9', r"locomo10\.json:\d+ qa\[4\]\.category"),
     (
         "locomo",

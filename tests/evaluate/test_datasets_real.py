@@ -49,6 +49,13 @@ def test_longmemeval_has_940_sessions_and_500_questions_of_which_30_abstain() ->
     assert {passage.keys["session"] for passage in turns.passages} == {passage.id for passage in dataset.passages}
 
 
+def test_lihua_has_442_chats_and_637_questions_of_which_65_have_no_answer() -> None:
+    dataset = real("lihua")
+    assert (len(dataset.passages), len(dataset.queries)) == (442, 637)
+    assert Counter(query.category for query in dataset.queries) == {"Single": 506, "Multi": 66, "Null": 65}
+    assert len(real("lihua", "dev").queries) == 300
+
+
 def test_2wiki_has_6119_passages_and_991_questions() -> None:
     dataset = real("2wiki")
     assert (len(dataset.passages), len(dataset.queries)) == (6119, 991)

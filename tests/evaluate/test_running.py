@@ -130,6 +130,24 @@ def test_who_is_shown_a_chunk_of_a_long_passage_has_not_read_the_whole() -> None
         assert found.account([shown], 0.0).tokens_returned < token_estimate(dataset.passages[0].text)
 
 
+def test_conversations_are_kept_by_the_public_api_and_baselines_see_the_same_texts() -> None:
+    dataset, _ = dataset_of(Plan(dataset="locomo", path=FIXTURES / "locomo", part="all"))
+    with indexed(dataset, None, progress=silent) as index:
+        nodes = index.structured.store.get(list(index.nodes))
+        assert {index.nodes[id].id for id in nodes} == {passage.id for passage in dataset.passages}
+        assert all(node.text == index.nodes[id].text and node.parent and node.metadata["speaker"] for id, node in nodes.items())
+        sessions = {(node.space, node.metadata["session"]) for node in nodes.values()}
+        assert sessions == {(passage.space, passage.section) for passage in dataset.passages}
+        flat = index.memory.store.get(list(index.nodes))
+        assert sorted(node.text for node in flat.values()) == sorted(node.text for node in nodes.values())
+
+
+def test_a_session_that_is_one_passage_is_found_by_each_of_its_messages(tmp_path: Path) -> None:
+    plan = Plan(dataset="lihua", path=FIXTURES / "lihua", part="dev", cache=tmp_path, settings=SETTINGS, resamples=50)
+    found = {row.system: row.measures["recall@1"] for row in measured(replace(plan, measures=("recall@1",)), systems=("clew",)).result.rows}
+    assert found["clew"] == pytest.approx((1 / 2 + 1 + 1) / 3)
+
+
 def test_passages_have_their_quality_as_an_import_notes_it_so_that_a_gate_is_measured() -> None:
     dataset = dataset_from(["Haha yeah totally!", "Postgres on db-3 listens on port 6543"])
     with indexed(dataset, None, progress=silent) as index:

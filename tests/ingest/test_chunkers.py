@@ -100,10 +100,11 @@ def test_messages_are_never_split_while_they_fit() -> None:
             assert body in chunk.text or not set(body.split(". ")[:1]) & set(chunk.text.split(". "))
 
 
-def test_speakers_and_times_are_the_context_and_a_long_silence_ends_a_chunk() -> None:
-    first, second = Conversation().chunk(TRANSCRIPT, options=sizes(400, least=10))
-    assert first.context == "Ann, Bob · 2024-03-01T10:00:00Z – 2024-03-01T10:04:00Z"
-    assert second.context == "Bob, Ann · 2024-03-02T09:00:00Z – 2024-03-02T09:01:00Z"
+def test_each_message_is_a_chunk_with_its_speaker_and_time_as_context() -> None:
+    chunks = Conversation().chunk(TRANSCRIPT, options=sizes(400, least=10))
+    assert len(chunks) == len(transcript_blocks(TRANSCRIPT))
+    assert chunks[0].context == "Ann · 2024-03-01T10:00:00Z"
+    assert chunks[-1].context == "Ann · 2024-03-02T09:01:00Z"
 
 
 @pytest.mark.parametrize(

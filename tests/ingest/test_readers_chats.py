@@ -229,3 +229,64 @@ def test_offsets_are_exact_whatever_is_said_by_whomever(said: list[tuple[str, st
         return
     assert len(spoken(document)) == len(document.messages) > 0
     document.text.encode()  # no halves of surrogate pairs
+
+
+@pytest.mark.parametrize(
+    ("head", "time"),
+    [
+        ("Time: 20240301_10:30", at(10, 30)),
+        ("time: 20240301_1030", at(10, 30)),
+        ("Date: 2024-03-01T10:30:00Z", at(10, 30)),
+        ("Date: 2024-03-01\nTime: 10:30", at(10, 30)),
+        ("Date: March 1, 2024", at(0)),
+        ("Date: 1 March 2024 10:30", at(10, 30)),
+        ("Time: 10:30 am on 1 March, 2024", at(10, 30)),
+    ],
+)
+def test_a_time_above_a_transcript_is_when_it_was_held(head: str, time: datetime) -> None:
+    talk = "Ada: Hello there.\nBob: Good day.\nAda: Is it?"
+    (document,) = read(Path("a.txt"), data=f"{head}\n\n{talk}".encode())
+    assert (document.time, document.notes) == (time, ())
+    assert [speaker for speaker, _ in spoken(document)] == ["Ada", "Bob", "Ada"]
+
+
+def test_a_title_above_a_transcript_is_its_title() -> None:
+    (document,) = read(Path("a.txt"), data=b"Title: Bread\nDate: 2024-03-01\n\nAda: Hello.\nBob: Good day.\nAda: Is it?")
+    assert document.title == "Bread"
+
+
+def test_a_header_with_a_time_of_day_makes_a_single_message_a_conversation() -> None:
+    (document,) = read(Path("a.txt"), data=b"Time: 20240301_10:30\nAlice: Your bread is here.\nIt is still warm.")
+    assert (spoken(document), document.time) == ([("Alice", "Your bread is here.\nIt is still warm.")], at(10, 30))
+    (notes,) = read(Path("a.txt"), data=b"Date: 2024-03-01\nAgenda: bread")
+    assert notes.format == "text"
+
+
+def test_two_lines_are_a_conversation_where_one_was_asked_for() -> None:
+    (document,) = read(Path("a.txt"), data=b"Ada: Hello.\nBob: Good day.", format="conversation")
+    assert spoken(document) == [("Ada", "Hello."), ("Bob", "Good day.")]
+
+
+def test_records_whose_text_is_a_transcript_are_conversations() -> None:
+    records = [{"file": f"week1/{day}.txt", "text": f"Time: 2024030{day}_10:00\nAda: Hello {day}.\nBob: Hi."} for day in (1, 2)]
+    found = of(records)
+    assert [(each.key, each.time) for each in found] == [("week1/1.txt", at(10)), ("week1/2.txt", at(10, day=2))]
+    assert spoken(found[1]) == [("Ada", "Hello 2."), ("Bob", "Hi.")]
+
+
+def test_a_message_has_its_role_beside_the_name_of_its_speaker() -> None:
+    said = [
+        {"role": "user", "name": "Ada", "content": "Hello"},
+        {"role": "assistant", "content": "Hi"},
+        {"from": "human", "value": "Well?"},
+        {"speaker": "Bob", "text": "Yes"},
+        {"role": "tool", "name": "search", "content": "nothing"},
+    ]
+    (document,) = of(said)
+    assert [(each.speaker, each.role) for each in document.messages] == [
+        ("Ada", "user"),
+        ("assistant", "assistant"),
+        ("human", "user"),
+        ("Bob", ""),
+    ]
+    assert "1 system, tool and hidden messages left out" in document.notes

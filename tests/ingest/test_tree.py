@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count, pairwise
 from typing import Any
@@ -92,7 +93,8 @@ def conversation(gaps: list[timedelta]) -> Document:
     for number, gap in enumerate(gaps):
         time += gap
         said = f"{'Ada' if number % 2 else 'Ben'}: Remark number {number} is about boats and ropes.\n"
-        messages.append(Message(len(text), len(text) + len(said) - 1, said[:3], time))
+        role = "assistant" if number % 2 else "user"
+        messages.append(Message(len(text), len(text) + len(said) - 1, said[:3], time, role))
         text += said
     return Document(text=text, format="conversation", messages=tuple(messages), time=BEGIN)
 
@@ -105,6 +107,18 @@ def test_a_chunk_of_a_conversation_is_valid_since_its_first_message() -> None:
     assert starts == sorted(starts)
     assert len(set(starts)) == len(starts)
     assert leaves[0].t_valid == BEGIN + timedelta(minutes=1)
+
+
+def test_each_message_is_a_node_with_its_speaker_and_role_and_without_the_title_of_all() -> None:
+    made = tree(replace(conversation([timedelta(minutes=1)] * 6), title="Boats"), metadata={"who": "me"})
+    leaves = [node for node in made.nodes if node.kind is Kind.CHUNK]
+    assert [node.text for node in leaves] == made.root.text.strip().split("\n")
+    assert [dict(node.metadata) for node in leaves[:2]] == [
+        {"who": "me", "speaker": "Ben", "role": "user"},
+        {"who": "me", "speaker": "Ada", "role": "assistant"},
+    ]
+    assert {node.title for node in leaves} == {""}
+    assert {node.title for node in made.nodes if node.kind is not Kind.CHUNK} == {"Boats"}
 
 
 def test_a_longer_silence_begins_a_new_section() -> None:

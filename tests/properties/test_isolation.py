@@ -66,6 +66,7 @@ def doings(texts: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[Any, ...]]:
     return st.one_of(
         st.tuples(st.just("remember"), texts, fields(texts), SPACES),
         st.tuples(st.just("remember"), texts, fields(texts), st.none()),
+        st.tuples(st.just("converse"), st.lists(texts, min_size=1, max_size=3), st.sampled_from(["s1", "s2"]), SPACES),
         st.tuples(st.just("import"), texts, st.sampled_from(["notes.md", "plan.md"])),
         st.tuples(st.just("recall"), texts, recipes, SPACES),
         st.tuples(st.just("why"), texts, IDS),
@@ -106,6 +107,7 @@ LAST: tuple[tuple[Any, ...], ...] = (
     *((method, space) for method in ("stats", "export") for space in (OWN, "hr", None)),
     ("traced", "Where does the staging database listen?", OWN),
     ("decay", OWN, True),
+    ("converse", ["Anna says the staging database listens on port 5433", "Matt deploys tea"], "s1", OWN),
     ("remember", "Anna says the staging database listens on port 5433", {"near": True}, OWN),
     ("remember", "Anna and Matt Joyce deploy tea to the kitchen", {"idempotency_key": "k1", "near": True}, OWN),
 )
@@ -164,6 +166,9 @@ WHOLE: dict[str, Callable[[Guarded], Any]] = {
 }
 DONE: dict[str, Callable[..., Any]] = {
     "remember": lambda face, text, given, space: face.remember(text, **given, **({} if space is None else {"space": space})),
+    "converse": lambda face, texts, session, space: face.remember_conversation(
+        [{"speaker": "Anna", "text": text} for text in texts], session=session, space=space
+    ),
     "import": lambda face, text, name: face.import_data(f"# {text}\n\n{text}. {text}.", name=name),
     "recall": lambda face, text, recipe, space: face.recall(text, recipe=recipe, **_there(space)),
     "why": lambda face, text, id: (face.why(text, id), face.why_not(text, id)),

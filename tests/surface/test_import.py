@@ -148,8 +148,7 @@ def test_show_tells_the_place_the_resolution_and_the_quality(cli: Cli, tmp_path:
     assert (plain["kind"], plain["resolution"], plain["parent"], plain["start"]) == ("memory", None, None, None)
 
 
-def test_a_short_chunk_comes_with_its_context_and_a_memory_without(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CLEW_CHUNKING__CONVERSATION_TOKENS", "20")
+def test_a_short_chunk_comes_with_its_context_and_a_memory_without(cli: Cli, tmp_path: Path) -> None:
     turns = [
         f"{'Ada' if number % 2 else 'Ben'}: Remark {number} is about {'lamp oil' if number == 20 else 'rope'} today."
         for number in range(40)

@@ -36,7 +36,21 @@ from clew.settings import Settings, as_dict
 from clew.settings import load as load_settings
 from clew.telemetry import Telemetry, Watch, watched
 from clew.times import Moment
-from clew.types import Edge, Event, EventKind, FileCheck, Filter, Kind, Node, NodeId, Outcome, Receipt, Vectors
+from clew.types import (
+    ConversationOutcome,
+    Edge,
+    Event,
+    EventKind,
+    FileCheck,
+    Filter,
+    Kind,
+    Message,
+    Node,
+    NodeId,
+    Outcome,
+    Receipt,
+    Vectors,
+)
 from clew.user_files import expanded
 
 if TYPE_CHECKING:
@@ -155,6 +169,48 @@ class Clew:
             for name in fields:
                 one_of("memory", name, FIELDS)
         return draft(text, **fields, settings=self.settings, now=self._clock())
+
+    @watched("remember_conversation")
+    def remember_conversation(
+        self,
+        messages: Iterable[Message | Mapping[str, Any]],
+        *,
+        session: str | None = None,
+        title: str | None = None,
+        space: str | None = None,
+        source: str | None = None,
+        category: str | None = None,
+        importance: float | None = None,
+        tags: Iterable[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        time: Moment | None = None,
+        force: bool = False,
+        progress: Progress = silent,
+    ) -> ConversationOutcome:
+        """Keep a conversation, one node for each message with its speaker, role and time; the outcomes say what became of each.
+
+        A message is a `Message` or a mapping with text (or content) and, as far as they are known, speaker (or name), role and
+        time. Told again under the same `session`, only messages that are new are added: tell the session from its beginning, or
+        only how it went on. Without a session the same messages get the same name, which the answer holds. `time` is when
+        messages without a time of their own were said, by default now. `force` keeps what was forgotten.
+        """
+        from clew.engine import conversing, importing  # noqa: PLC0415 - chunkers, which recall does not need
+
+        self._check_open()
+        options = conversing.options(
+            self.settings,
+            session=session,
+            title=title,
+            space=space,
+            source=source,
+            category=category,
+            importance=importance,
+            tags=tags,
+            metadata=metadata,
+            time=time,
+        )
+        parts = importing.Parts(self.store, self._vectors, self.settings, self._clock, new_id)
+        return conversing.remember(parts, messages, options=options, force=bool(force), progress=progress)
 
     @watched("import")
     def import_path(self, *paths: str | Path, progress: Progress = silent, **options: Any) -> ImportReport:
@@ -412,8 +468,8 @@ class Clew:
         **options: Any,
     ) -> tuple[Node, ...]:
         chosen = filter_of(where, settings=self.settings, now=self._clock(), as_of=as_of, known_at=known_at)
-        if chosen.kinds == SERVED:  # nobody asked for a kind: show what stands by itself, a document and not its chunks
-            chosen = replace(chosen, kinds=(Kind.MEMORY, Kind.DOCUMENT, Kind.CHUNK), within=("",))
+        if chosen.kinds == SERVED:  # nobody asked for a kind: show what stands by itself, a document or a sitting and not its chunks
+            chosen = replace(chosen, kinds=(Kind.MEMORY, Kind.DOCUMENT, Kind.SECTION, Kind.CHUNK), within=("",))
         return self.store.listing(chosen, sort=sort, limit=limit, **options)
 
     # --- change ---

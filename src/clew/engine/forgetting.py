@@ -19,6 +19,7 @@ from clew.engine import versions
 from clew.engine.request import WHERE_KEYS, filter_of, unknown
 from clew.errors import InputError, ProtectedError
 from clew.ingest import idle, paraphrase_guard
+from clew.ingest.context import is_message
 from clew.ingest.fields import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line, one_of
 from clew.ingest.firewall.echo import Returned
 from clew.ingest.firewall.instructions import flags
@@ -174,8 +175,8 @@ class Forgetting:
                 raise unknown(id)
             head = versions.head_of(self.store, node)
             if head.root is not None and head.root in self.store.get([head.root]):
-                way_out = f"Forget all of it: {head.root}."
-                raise InputError("id", id, f"is a part of the document {head.root}, which holds its words", way_out)
+                whole = "a message of the conversation" if is_message(head) else "a part of the document"
+                raise InputError("id", id, f"is {whole} {head.root}, which holds its words", f"Forget all of it: {head.root}.")
             found[head.id] = head
         if not only:
             for head in list(found.values()):
@@ -264,10 +265,14 @@ def _check(heads: Mapping[NodeId, Node], rows: Sequence[Node], options: Options,
 
 
 def _buried(rows: Sequence[Node]) -> dict[str, list[str]]:
-    """Return the hashes of the texts that are not to come back, by space; parts of a document have none of their own."""
+    """Return the hashes of the texts that are not to come back, by space; parts of a document have none of their own.
+
+    A message of a conversation has one unless it is small talk: "Ann: Ok!" may be said again.
+    """
     found: dict[str, dict[str, None]] = {}
     for row in rows:
-        if row.kind is Kind.MEMORY or row.root is None:
+        message = is_message(row) and row.quality is not None and row.quality.substance > 0
+        if row.kind is Kind.MEMORY or row.root is None or message:
             found.setdefault(row.space, {})[row.content_hash] = None
     return {space: list(hashes) for space, hashes in found.items()}
 

@@ -17,7 +17,19 @@ from clew.engine.request import unknown
 from clew.errors import ForbiddenError, InputError
 from clew.ingest.fields import MAX_NAME_CHARACTERS, line
 from clew.ports import Problem, Repaired
-from clew.types import Edge, Event, EventKind, FileCheck, Filter, Node, NodeId, Outcome, Receipt
+from clew.types import (
+    ConversationOutcome,
+    Edge,
+    Event,
+    EventKind,
+    FileCheck,
+    Filter,
+    Message,
+    Node,
+    NodeId,
+    Outcome,
+    Receipt,
+)
 
 if TYPE_CHECKING:
     from clew.engine.clew import Clew
@@ -115,6 +127,12 @@ class Guarded:
         if not isinstance(memory, Mapping):
             return memory  # the engine says what is wrong with it
         return {**memory, "space": self.space(memory.get("space", space), Right.WRITE)}
+
+    def remember_conversation(
+        self, messages: Iterable[Message | Mapping[str, Any]], *, space: str | None = None, **options: Any
+    ) -> ConversationOutcome:
+        """Keep a conversation in a space that the caller may write."""
+        return self.clew.remember_conversation(messages, space=self.space(space, Right.WRITE), **options)
 
     def import_path(self, *paths: str | Path, **options: Any) -> ImportReport:
         """Bring in files; which paths a caller may name is for the surface to say."""

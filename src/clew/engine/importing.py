@@ -82,20 +82,19 @@ def options(
         batch_size=memory.batch_size,
         max_keywords=memory.max_keywords,
         max_tags=memory.max_tags,
-        chunking=lambda format: chunk_options(settings, format),
+        chunking=chunk_options(settings),
         entities=settings.entities,
         firewall=settings.firewall,
         signature=repr(settings.chunking),
     )
 
 
-def chunk_options(settings: Settings, format: str) -> ChunkOptions:
-    """Return how a format is cut: a conversation finer than prose, for each message says something of its own."""
+def chunk_options(settings: Settings) -> ChunkOptions:
+    """Return how long texts are cut."""
     cut = settings.chunking
-    target = min(cut.target_tokens, cut.conversation_tokens) if format == "conversation" else cut.target_tokens
     return ChunkOptions(
-        min_tokens=min(cut.min_tokens, target),
-        target_tokens=target,
+        min_tokens=min(cut.min_tokens, cut.target_tokens),
+        target_tokens=cut.target_tokens,
         max_tokens=cut.max_tokens,
         overlap_tokens=cut.overlap_tokens,
         semantic_threshold=cut.semantic_threshold,

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 
 from clew.engine import records
 from clew.errors import CorruptStoreError, InputError, clipped, shown
+from clew.ingest.context import is_message
 from clew.ingest.firewall.screening import REFUSE, screened, scrubbed, taken_out
 from clew.ingest.naming import mentions
 from clew.parsing import parse_json
 from clew.ports import ModelInfo, OnDamage, Store
 from clew.settings import Settings
 from clew.times import iso
-from clew.types import Embedding, Event, Kind, Node, NodeId
+from clew.types import Embedding, Event, Kind, Node, NodeId, Role
 from clew.words import content_hash
 
 FORMAT = "clew-export"
@@ -176,6 +177,7 @@ class _Loader:
         self._store = store
         self._force = force
         self._left_out: set[str] = set()
+        self._shortened: set[NodeId] = set()  # sections of which a message was forgotten here
         self._model = model
         self._settings = settings
         self._skip_invalid = skip_invalid
@@ -248,11 +250,13 @@ class _Loader:
         """Tell whether the text of a node or of its document was forgotten here; an export has a document before its parts."""
         if node.root in self._left_out:
             return True
-        whole = node.kind is Kind.MEMORY or node.root is None
+        whole = node.kind is Kind.MEMORY or node.root is None or is_message(node)
         if not whole or not self._store.find_tombstones(node.space, [node.content_hash]):
             return False
         if self._force:
             self._store.drop_tombstones(node.space, [node.content_hash])
+        elif is_message(node):
+            self._shortened.add(str(node.parent))
         return not self._force
 
     def _screened(self, node: Node) -> Node:
@@ -312,11 +316,35 @@ class _Loader:
     def finish(self) -> Loaded:
         """Write the rest, then the edges whose ends are there."""
         self._write()
+        for section in sorted(self._shortened):
+            self._shorten(section)
         for at in range(0, len(self._edges), BATCH):
             self._link(self._edges[at : at + BATCH])
         if self._secrets:
             self._notes.append(f"{taken_out(tuple(self._secrets))} What was reworded has no vector yet: run clew reembed.")
         return Loaded(**self._counts, notes=tuple(self._notes), invalid=tuple(sorted(self._invalid, key=lambda each: each.line)))
+
+    def _shorten(self, id: NodeId) -> None:
+        """Write a section that was just loaded anew without its forgotten messages, and none where no message is left."""
+        from clew.ingest.conversations import rebuild_section  # noqa: PLC0415 - with the chunkers, which few loads need
+
+        rows = self._store.get(self._store.family([id]))
+        section = rows.pop(id, None)
+        if section is None or self._seen.get(id) is None:
+            return
+        kept = sorted(rows.values(), key=lambda node: (node.position or 0, node.id))
+        events = [event for node in (section, *kept) for event in self._store.events(node.id)]
+        vectors = [each for each in self._store.embeddings(list(rows)) if each.role is Role.CONTENT]
+        self._store.delete([id, *rows])
+        if kept:
+            section, kept = rebuild_section(section, kept)
+            self._store.insert([section, *kept], vectors, events)
+            self._store.mention([mention for said in mentions(kept, settings=self._settings.entities) for mention in said])
+        else:
+            self._left_out.add(id)
+            self._counts["nodes"] -= 1
+        self._counts["events"] -= 0 if kept else len(events)
+        self._notes.append("A conversation was loaded without its forgotten messages: run clew reembed.")
 
     def _link(self, edges: list[_Numbered]) -> None:
         spaces = {id: node.space for id, node in self._store.get([id for _, edge in edges for id in (edge.source, edge.target)]).items()}

@@ -24,6 +24,7 @@ from clew.engine.subjects import same_subject
 from clew.engine.versions import carried, head_of, rows_of, successor
 from clew.errors import InputError, NotFoundError
 from clew.ingest.commit import Committer, without_offer
+from clew.ingest.context import is_message
 from clew.ingest.draft import Draft, OnDuplicate, embedding_text
 from clew.ingest.embedding import Embed
 from clew.ingest.firewall.echo import Returned
@@ -302,6 +303,8 @@ def _existing(store: Store, id: NodeId) -> Node:
 
 
 def _memory(node: Node) -> Node:
+    if is_message(node):
+        raise InputError("id", node.id, "is a message of a conversation", "Say what is true now with remember, or forget the conversation.")
     if node.kind is not Kind.MEMORY:
         raise InputError("id", node.id, f"is a {node.kind} of an imported file", "Import the changed file: its earlier state expires.")
     return node

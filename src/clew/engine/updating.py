@@ -8,6 +8,7 @@ from typing import Any
 from clew.engine import versions
 from clew.engine.request import unknown
 from clew.errors import InputError, RefusedError
+from clew.ingest.context import is_message
 from clew.ingest.draft import Draft, embedding_text
 from clew.ingest.embedding import Embed, agree_on_model
 from clew.ingest.fields import one_of
@@ -43,6 +44,8 @@ def updated(
     found = store.get([id]).get(id)
     if found is None:
         raise unknown(id)
+    if is_message(found):
+        raise InputError("id", id, "is a message of a conversation", "Forget the conversation and tell it again.")
     if found.kind is not Kind.MEMORY:
         raise InputError("id", id, f"is a {found.kind} of an imported file", "Change the file and import it again.")
     checked = drafted(versions.head_of(store, found).text, given)

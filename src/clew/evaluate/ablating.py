@@ -204,7 +204,7 @@ def _fitting(variants: Sequence[Variant], ready: Prepared) -> tuple[list[Variant
         "vectors": vectors,
         "small": vectors and least * recall.near_share < recall.candidates,
         "dates": _dated(dataset),
-        "sections": any(passage.section for passage in dataset.passages),
+        "sections": any(passage.section or passage.messages for passage in dataset.passages),
         "parts": any(clauses(query.text) for query in dataset.queries),
     }
     reasons = {

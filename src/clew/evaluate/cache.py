@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +47,11 @@ class CachedEmbedder:
     def max_tokens(self) -> int:
         """The model's limit."""
         return self._embedder.max_tokens
+
+    @property
+    def count(self) -> Callable[[str], int] | None:
+        """The model's way to count tokens, where it has one."""
+        return getattr(self._embedder, "count", None)
 
     def embed(self, texts: Sequence[str], *, role: EmbedRole) -> Vectors:
         """Return one vector per text, from the file where it is there."""

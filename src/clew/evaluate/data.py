@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
+
+from clew.types import Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +39,19 @@ class Passage:
     format: str = "text"
     section: str = ""
     """Which of its neighbours belong together with it: a session, a stretch of a document; none where it stands alone."""
+    messages: tuple[Message, ...] = ()
+    """What was said, where it is a message or a session of a conversation; kept by `remember_conversation` then."""
+
+    @property
+    def session(self) -> str:
+        """The session that its messages belong to."""
+        return self.section or self.id
+
+
+def passage_of(messages: Sequence[Message], **fields: Any) -> Passage:
+    """Return messages as a passage; its text, which baselines search, names whoever says each."""
+    said = "\n\n".join(f"{each.speaker or each.role}: {each.text}" for each in messages)
+    return Passage(text=said, messages=tuple(messages), format="conversation", **fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ import clew
 from clew.engine import Clew
 from clew.errors import InputError
 from clew.evaluate.data import Dataset, Passage
-from clew.evaluate.placing import placed
+from clew.evaluate.placing import placed, remember_sessions
 from clew.ingest.draft import embedding_text
 from clew.ingest.embedding import made as as_embeddings
 from clew.ingest.embedding import wanted
@@ -49,6 +49,8 @@ class Index:
     """One row for each passage, in the order of the dataset."""
     content: str
     """A hash of all that is searched."""
+    split: bool = False
+    """Whether some passage is several nodes of the structured Clew."""
 
 
 @contextmanager
@@ -77,8 +79,12 @@ def indexed(
 
         flat = opened("flat.clew", made, nodes)
         shaped = placed(made, dataset.passages, settings=flat.settings)
-        structured = opened("structured.clew", shaped.nodes, shaped.passages) if len(shaped.nodes) > len(made) else flat
-        yield Index(flat, structured, dataset, shaped.passages, passages, embedder, vectors, _content(dataset))
+        talks = sum(bool(passage.messages) for passage in dataset.passages)
+        structured = opened("structured.clew", shaped.nodes, shaped.passages) if talks or len(shaped.nodes) > len(made) else flat
+        said = remember_sessions(structured, dataset.passages, progress=progress) if talks else {}
+        split = len(shaped.passages) > len(made) or len(said) > talks
+        nodes = {**shaped.passages, **said}
+        yield Index(flat, structured, dataset, nodes, passages, embedder, vectors, _content(dataset), split)
 
 
 def _by_id(dataset: Dataset) -> dict[str, Passage]:
@@ -138,6 +144,7 @@ def _content(dataset: Dataset) -> str:
             passage.start,
             str(passage.time),
             passage.section,
+            *((each.speaker, each.role, each.text, str(each.time)) for each in passage.messages),
         )
         digest.update(json.dumps(fields).encode() + b"\n")
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""Passages as an import would place them: neighbours in sections, long ones cut, small ones with a context key."""
+"""Passages as Clew keeps them: conversations by `remember_conversation`, other passages in sections and chunks."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from clew.engine import Clew
 from clew.engine.importing import chunk_options
 from clew.evaluate.data import Passage
 from clew.ingest.chunkers import chunker_for, estimate
 from clew.ingest.context import context_keys
 from clew.ingest.tree import ROOM
+from clew.ports import Progress
 from clew.settings import Settings
 from clew.types import Kind, Node, NodeId
 from clew.words import content_hash
@@ -24,6 +26,33 @@ class Placed:
     passages: Mapping[NodeId, Passage]
 
 
+def remember_sessions(memory: Clew, passages: Sequence[Passage], *, progress: Progress) -> dict[NodeId, Passage]:
+    """Keep the conversations among the passages as a user would, and return which passage each message belongs to."""
+    sessions: dict[tuple[str, str], list[Passage]] = defaultdict(list)
+    for passage in passages:
+        if passage.messages:
+            sessions[passage.space, passage.session].append(passage)
+    of: dict[NodeId, Passage] = {}
+    for number, ((space, session), parts) in enumerate(sessions.items(), start=1):
+        said = [(message, part) for part in parts for message in part.messages]
+        done = memory.remember_conversation([message for message, _ in said], session=session, space=space)
+        first = {str(outcome.id): part for outcome, (_, part) in zip(done.outcomes, said, strict=True) if outcome.id}
+        of.update(_message_passages(memory, done.sections, first))
+        progress("remembering sessions", number, len(sessions))
+    return of
+
+
+def _message_passages(memory: Clew, sections: Sequence[NodeId], first: Mapping[NodeId, Passage]) -> Iterator[tuple[NodeId, Passage]]:
+    """Yield the nodes of a session with their passages; what follows the first node of a long message is a part of it."""
+    order = {id: number for number, id in enumerate(sections)}
+    nodes = [node for node in memory.store.get(memory.store.family(sections)).values() if node.parent in order]
+    passage: Passage | None = None
+    for node in sorted(nodes, key=lambda node: (order[str(node.parent)], node.position or 0)):
+        passage = first.get(node.id, passage)
+        if passage is not None:
+            yield node.id, replace(passage, text=node.text)
+
+
 def placed(nodes: Sequence[Node], passages: Sequence[Passage], *, settings: Settings) -> Placed:
     """Return the nodes in their sections; a passage too long for one chunk becomes a section with chunks of its own."""
     found: list[Node] = []
@@ -31,6 +60,8 @@ def placed(nodes: Sequence[Node], passages: Sequence[Passage], *, settings: Sett
     groups: dict[tuple[str, str], list[Node]] = defaultdict(list)
     for node, passage in zip(nodes, passages, strict=True):
         of[node.id] = passage
+        if passage.messages:
+            continue
         if passage.section:
             groups[passage.space, passage.section].append(node)
             continue
@@ -44,7 +75,7 @@ def placed(nodes: Sequence[Node], passages: Sequence[Passage], *, settings: Sett
 
 def _cut(node: Node, passage: Passage, settings: Settings) -> Iterator[Node]:
     """Yield a node as it is, or as a section with its chunks."""
-    options = chunk_options(settings, passage.format)
+    options = chunk_options(settings)
     if estimate(node.text) <= options.max_tokens:
         yield node
         return

@@ -42,8 +42,7 @@ class Prepared:
     @property
     def depth(self) -> int:
         """How many hits to ask for so that k different keys can appear: more where several share a key or a passage."""
-        cut = len(self.index.nodes) > len(self.index.passages)
-        return max(DEEP, self.plan.k) if cut else depth_of(self.index.dataset, self.levels, self.plan.k)
+        return max(DEEP, self.plan.k) if self.index.split else depth_of(self.index.dataset, self.levels, self.plan.k)
 
     @property
     def levels(self) -> tuple[str, ...]:

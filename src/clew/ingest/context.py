@@ -10,8 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clew.gist import ending, opening
+from clew.types import Kind, Node
 
 NEIGHBOURS = 2  # on each side: best on the dev part of LoCoMo, where one was worse and three diluted (docs/evaluation.md)
+
+
+def is_message(node: Node) -> bool:
+    """Tell whether a node is a message that `remember_conversation` kept: its section is the outermost node."""
+    return node.kind is Kind.CHUNK and node.parent is not None and node.parent == node.root
 
 
 def context_keys(texts: Sequence[str], *, room: int, neighbours: int = NEIGHBOURS) -> list[str]:

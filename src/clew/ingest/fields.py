@@ -16,8 +16,17 @@ from clew.parsing import ParseError, check_depth
 
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
-# Keys of a message, and of a memory's metadata, that name who said it.
-SPEAKERS = ("role", "speaker", "author", "sender", "from", "name", "user", "username")
+# Keys of a message, and of a memory's metadata, that name who said it; a name says more than a role.
+SPEAKERS = ("speaker", "author", "sender", "from", "name", "user", "username", "role")
+SESSION, SPEAKER, ROLE = "session", "speaker", "role"  # what is noted of every message in its metadata
+SPEAKER_CHARACTERS = 80
+ROLES: Mapping[str, str] = {
+    **dict.fromkeys(("user", "human"), "user"),
+    **dict.fromkeys(("assistant", "ai", "bot", "model"), "assistant"),
+    **dict.fromkeys(("system", "developer"), "system"),
+    **dict.fromkeys(("tool", "function"), "tool"),
+}
+"""Each way to write a role, and the role that is kept."""
 MAX_METADATA_DEPTH = 64
 MAX_NAME_CHARACTERS = 200  # of a space, a tag, a keyword, an idempotency key: names, not texts
 MOST_ESCAPED = 6  # characters of JSON for one of a text: \\u0000
@@ -27,6 +36,24 @@ MOST_SHOWN = 5  # kinds of control characters named in a note
 CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]")
 SURROGATES = re.compile("[\ud800-\udfff]")
 MAX_SOURCE_CHARACTERS = 2000  # as long as the longest address browsers and servers agree on
+
+
+def role_of(speaker: str) -> str:
+    """Return the role that a speaker's name stands for, or nothing.
+
+    >>> role_of("Human"), role_of("Ann")
+    ('user', '')
+    """
+    return ROLES.get(speaker.casefold(), "")
+
+
+def message_metadata(speaker: str, role: str) -> dict[str, str]:
+    """Return what the metadata of a message say of it.
+
+    >>> message_metadata("Ann", "")
+    {'speaker': 'Ann'}
+    """
+    return {name: value for name, value in ((SPEAKER, speaker), (ROLE, role)) if value}
 
 
 def one_of(field: str, value: object, known: Sequence[str], *, way_out: str = "") -> str:

@@ -37,7 +37,7 @@ from clew.user_files import read_file
 
 FILE, STATE, KEY = RESERVED = "file", "file_state", "document"
 ROOTS = (Kind.DOCUMENT, Kind.CHUNK)
-VERSION = 1  # of reading and planting: raise it when a file that has not changed should be read anew
+VERSION = 2  # of reading and planting: raise it when a file that has not changed should be read anew
 FORGOTTEN_FILE = "forgotten: its text was forgotten in this space. To import it all the same, use force"
 MOST_DOCUMENTS = 100_000  # of one file that are looked for: more than any export holds
 
@@ -110,7 +110,7 @@ class ImportOptions:
     batch_size: int = 256
     max_keywords: int = 10
     max_tags: int = 32
-    chunking: Callable[[str], ChunkOptions] = lambda format: DEFAULT_OPTIONS  # noqa: ARG005 - one size for all
+    chunking: ChunkOptions = DEFAULT_OPTIONS
     entities: EntitySettings = field(default_factory=EntitySettings)
     firewall: FirewallSettings = field(default_factory=FirewallSettings)
     signature: str = ""
@@ -259,7 +259,7 @@ class Importer:
         units = [Unit(each.start, each.end, each.speaker, each.time) for each in document.messages] or None
         chunker, notes = self._chunker(document.format)
         self._notes.update(dict.fromkeys(notes))
-        chunks = chunker.chunk(document.text, format=document.format, options=self._options.chunking(document.format), units=units)
+        chunks = chunker.chunk(document.text, format=document.format, options=self._options.chunking, units=units)
         if not chunks:
             return None
         options = self._options

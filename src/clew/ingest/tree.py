@@ -17,8 +17,10 @@ from typing import Any
 from clew.ingest.chunkers import Chunk
 from clew.ingest.chunkers.languages import GRAMMARS
 from clew.ingest.context import context_keys
+from clew.ingest.fields import message_metadata
 from clew.ingest.quality import assess
 from clew.ingest.readers import Document
+from clew.ingest.readers.document import Message
 from clew.ingest.sections import Section, sections, sittings
 from clew.types import Edge, Kind, Node, NodeId
 from clew.words import content_hash, keywords
@@ -114,7 +116,14 @@ class _Planter:
         keys = context_keys([chunk.text for chunk in chunks], room=self._origin.context_room)
         for chunk, key in zip(chunks, keys, strict=True):
             made = self._node(Kind.CHUNK, chunk.text, start=chunk.start, end=chunk.end, path=self._heading(chunk), position=chunk.index)
-            yield replace(made, parent=parent.id, root=root.id, context=key)
+            yield replace(self._said(made), parent=parent.id, root=root.id, context=key)
+
+    def _said(self, node: Node) -> Node:
+        """Return a message with who says it; the title of its conversation, which all of them share, would blur its vector."""
+        message = self._message_at(node.start or 0)
+        if message is None:
+            return node
+        return replace(node, title="", metadata={**node.metadata, **message_metadata(message.speaker, message.role)})
 
     def _heading(self, chunk: Chunk) -> Sequence[str]:
         """Return what stands above a chunk: headings, or of code its scopes with their signatures and the imports it uses."""
@@ -146,9 +155,12 @@ class _Planter:
 
     def _time_at(self, start: int) -> datetime | None:
         """Return when what stands at an offset was said, as far as the document knows."""
+        message = self._message_at(start)
+        return (message.time if message else None) or self._document.time
+
+    def _message_at(self, start: int) -> Message | None:
         at = bisect_right(self._message_starts, start) - 1
-        said = self._document.messages[at].time if at >= 0 else None
-        return said or self._document.time
+        return self._document.messages[at] if at >= 0 else None
 
 
 def titled(title: str, path: Sequence[str]) -> str:

@@ -456,11 +456,10 @@ class ListSettings(Section):
 class ChunkSettings(Section):
     """How long texts are cut (U1); sizes are in tokens of the embedding model."""
 
-    min_tokens: int = setting(100, "A smaller chunk is joined to a neighbour where that keeps max_tokens.", within=ANY_COUNT)
-    target_tokens: int = setting(512, "How large a chunk is to become.", within=POSITIVE)
-    conversation_tokens: int = setting(
-        128, "How large a chunk of a conversation is to become, if that is less: whole messages together.", within=POSITIVE
+    min_tokens: int = setting(
+        100, "A smaller chunk is joined to a neighbour where that keeps max_tokens; a message stays apart.", within=ANY_COUNT
     )
+    target_tokens: int = setting(512, "How large a chunk is to become.", within=POSITIVE)
     max_tokens: int = setting(768, "No chunk is larger.", within=(8, math.inf))
     overlap_tokens: int = setting(50, "How much of a chunk that ended for its size alone the next one repeats.", within=ANY_COUNT)
     semantic_threshold: float = setting(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # at run time the engine is loaded only by those who use it
     from clew.recall.reasons.whynot import WhyNot
     from clew.recall.state import Hit, Recall
     from clew.settings import Row
-    from clew.types import Event, FileCheck, Node, Outcome, Receipt, Similar
+    from clew.types import ConversationOutcome, Event, FileCheck, Node, Outcome, Receipt, Similar
 
 SCRUBBED_CHARACTERS = 2000  # of a refused value, before it is clipped
 RESOLUTIONS: Mapping[str, int] = {"document": 0, "section": 1, "chunk": 2}
@@ -62,6 +62,12 @@ def outcomes(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def counts(entries: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     """Return how many texts had each outcome, by name."""
     return dict(sorted(Counter(str(entry["outcome"]) for entry in entries).items()))
+
+
+def conversation(done: ConversationOutcome) -> dict[str, Any]:
+    """Return what became of every message of a conversation, and under which name and nodes it is kept."""
+    kept = {"session": done.session, "sections": list(done.sections)}
+    return {**kept, **outcomes([outcome(each) for each in done.outcomes]), "notes": list(done.notes)}
 
 
 def imported(report: ImportReport) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from clew.errors import ClewError, clipped
 from clew.recall.state import Recall
-from clew.types import Outcome
+from clew.types import ConversationOutcome, Outcome
 
 Fact: TypeAlias = str | int | float | bool
 
@@ -56,6 +56,8 @@ def counts_of(name: str, result: object) -> dict[str, int]:
         return {str(result.outcome): 1}
     if isinstance(result, (Recall, BaseException)):
         return {}
+    if isinstance(result, ConversationOutcome):
+        result = list(result.outcomes)
     if isinstance(result, list):
         return dict(sorted(Counter(str(each.outcome) for each in result if isinstance(each, Outcome)).items()))
     if (totals := getattr(result, "totals", None)) is not None:

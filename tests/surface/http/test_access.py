@@ -22,6 +22,7 @@ def everything(id: str) -> list[tuple[str, str, Any, str]]:
     return [
         ("POST", "/v1/memories", {"text": TEXTS[1], "space": "work"}, "write"),
         ("POST", "/v1/memories/batch", {"memories": [{"text": TEXTS[2], "space": "work"}]}, "write"),
+        ("POST", "/v1/conversations", {"messages": [{"speaker": "Ann", "text": TEXTS[2]}], "space": "work"}, "write"),
         ("GET", "/v1/memories?space=work", None, "read"),
         ("GET", memory, None, "read"),
         ("PATCH", memory, {"title": "Staging"}, "write"),

@@ -102,6 +102,26 @@ def test_many_memories_at_once_and_a_bad_one_costs_no_other(served: Served) -> N
     assert served.clew.stats()["nodes"] == 2
 
 
+def test_a_conversation_is_kept_message_by_message_and_goes_on_under_its_session(served: Served) -> None:
+    said = [{"speaker": "Ann", "text": TEXTS[0], "time": "2026-01-01T10:00"}, {"role": "assistant", "content": "ok"}]
+    first = served.post("/v1/conversations", {"messages": said, "session": "s", "title": "Staging"})
+    assert first["counts"] == {"inserted": 2}
+    assert (first["session"], first["notes"]) == ("s", [])
+    more = served.post("/v1/conversations", {"messages": [*said, {"name": "Ann", "text": TEXTS[1]}], "session": "s"})
+    assert [each["outcome"] for each in more["outcomes"]] == ["exact_duplicate", "exact_duplicate", "inserted"]
+    node = served.get(f"/v1/memories/{first['outcomes'][0]['id']}")
+    assert (node["metadata"], node["parent"]) == ({"session": "s", "speaker": "Ann"}, first["sections"][0])
+    assert [each["title"] for each in served.get("/v1/memories")["memories"]] == ["Staging"] * len({*first["sections"], *more["sections"]})
+    refused = served.post("/v1/conversations", {"messages": [{"speaker": "Ann"}]}, status=422)
+    assert refused["field"] == "messages[0].text"
+
+
+def test_more_messages_than_a_request_may_hold_are_refused(served: Served) -> None:
+    most = served.clew.settings.serve.max_batch
+    refused = served.post("/v1/conversations", {"messages": [{"text": "Hello"}] * (most + 1)}, status=422)
+    assert refused["field"] == "messages"
+
+
 def test_labels_are_changed_in_place_and_the_text_is_not(filled: Served) -> None:
     id = filled.clew.recent(1)[0].id
     changed = filled.ask("PATCH", f"/v1/memories/{id}", status=200, json={"title": "Staging", "tags": ["db"], "importance": 1})

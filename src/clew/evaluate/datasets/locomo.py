@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from clew.evaluate.data import Dataset, Passage, Query
+from clew.evaluate.data import Dataset, Passage, Query, passage_of
 from clew.evaluate.datasets.asked import Asked, counted
 from clew.evaluate.datasets.card import Card
 from clew.evaluate.datasets.pairs import paired
 from clew.evaluate.datasets.record import Record
+from clew.types import Message
 
 CARD = Card(
     name="locomo",
@@ -62,12 +63,12 @@ def _turns(conversation: Record) -> Iterator[Passage]:
         keys = {"session": f"{space}/D{number}"}
         for turn in talk.records(f"session_{number}"):
             id = f"{space}/{turn.new('dia_id', said)}"
-            yield Passage(id=id, text=_spoken(turn), space=space, time=time, keys={"turn": id, **keys}, section=keys["session"])
+            yield passage_of([_message(turn, time)], id=id, space=space, time=time, keys={"turn": id, **keys}, section=keys["session"])
 
 
-def _spoken(turn: Record) -> str:
+def _message(turn: Record, time: datetime) -> Message:
     caption = f" [{turn.text('blip_caption')}]" if "blip_caption" in turn else ""
-    return f"{turn.text('speaker')}: {turn.text('text')}{caption}"
+    return Message(f"{turn.text('text')}{caption}", speaker=turn.text("speaker"), time=time)
 
 
 def session_time(talk: Record, field: str) -> datetime:

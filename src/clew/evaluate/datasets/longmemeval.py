@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 from operator import attrgetter
 
 from clew.errors import InputError
-from clew.evaluate.data import Dataset, Passage, Query
+from clew.evaluate.data import Dataset, Passage, Query, passage_of
 from clew.evaluate.datasets.asked import Asked, counted
 from clew.evaluate.datasets.card import Card
 from clew.evaluate.datasets.record import Record, distinct
+from clew.types import Message
 
 CARD = Card(
     name="longmemeval",
@@ -65,13 +66,13 @@ def _passages(question: Record, *, unit: str, pool: bool) -> Iterator[Passage]:
     dates = question.texts("haystack_dates")
     for n, (id, turns) in enumerate(_sessions(question)):
         time = _time(question, f"haystack_dates[{n}]", dates[n])
-        spoken = [f"{turn.text('role')}: {turn.text('content')}" for turn in turns]
+        said = [Message(turn.text("content"), role=turn.text("role"), time=time) for turn in turns]
         if unit == "session":
-            yield Passage(id=before + id, text="\n\n".join(spoken), space=space, time=time, keys={"session": id}, format="conversation")
+            yield passage_of(said, id=before + id, space=space, time=time, keys={"session": id})
             continue
-        for number, text in enumerate(spoken):
+        for number, message in enumerate(said):
             keys = {"session": id, "turn": f"{id}#{number}"}
-            yield Passage(id=before + keys["turn"], text=text, space=space, time=time, keys=keys, section=before + id)
+            yield passage_of([message], id=before + keys["turn"], space=space, time=time, keys=keys, section=before + id)
 
 
 def _sessions(question: Record) -> Iterator[tuple[str, tuple[Record, ...]]]:

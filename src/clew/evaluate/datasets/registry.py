@@ -9,7 +9,7 @@ from typing import Any
 
 from clew.errors import InputError
 from clew.evaluate.data import Dataset
-from clew.evaluate.datasets import beir, locomo, longmemeval, memories, multihop, repobench, repoeval, spans, swe_bench, swe_qa
+from clew.evaluate.datasets import beir, lihua, locomo, longmemeval, memories, multihop, repobench, repoeval, spans, swe_bench, swe_qa
 from clew.evaluate.datasets.asked import Asked
 from clew.evaluate.datasets.card import Card
 from clew.evaluate.datasets.folder import Folder
@@ -19,6 +19,7 @@ Loader = Callable[..., Dataset]
 _SETS: tuple[tuple[Card, Loader], ...] = (
     (locomo.CARD, locomo.load),
     (longmemeval.CARD, longmemeval.load),
+    (lihua.CARD, lihua.load),
     *((card, multihop.load) for card in multihop.CARDS),
     (beir.SCIFACT, beir.load),
     (beir.CARD, beir.load),

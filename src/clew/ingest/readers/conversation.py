@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from clew.ingest.fields import SPEAKER_CHARACTERS, role_of
 from clew.ingest.readers.document import Document, Message
 from clew.ingest.readers.encoding import legible
+from clew.types import Message as Said
 
 TITLE_WORDS = 10
 TITLE_CHARACTERS = 80
-SPEAKER_CHARACTERS = 80
 ASKING = frozenset({"user", "human"})  # whose first words name a conversation that has no title
 NOISE = frozenset({"system", "developer", "tool", "function"})  # set-up and machinery, not what was said
 UNKNOWN = "unknown"
@@ -26,6 +27,7 @@ class Turn:
     speaker: str
     text: str
     time: datetime | None = None
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +77,17 @@ def documents(conversations: Iterable[Conversation]) -> tuple[Document, ...]:
     return tuple(_keyed(found)) if len(found) > 1 else tuple(found)
 
 
+def messages_of(document: Document) -> list[Said]:
+    """Return the messages of a conversation as `remember_conversation` takes them."""
+    return [_said(document, message) for message in document.messages]
+
+
+def _said(document: Document, message: Message) -> Said:
+    text = document.text[message.start : message.end].removeprefix(f"{message.speaker}: ")
+    named = message.speaker != UNKNOWN and message.speaker.casefold() != message.role
+    return Said(text, speaker=message.speaker if named else "", role=message.role, time=message.time)
+
+
 def line(text: str, *, limit: int = 10 * TITLE_CHARACTERS) -> str:
     """Return a text on one line without control characters, of limited length."""
     return " ".join(legible(text[:limit])[0].split())
@@ -91,7 +104,8 @@ def _keyed(found: Sequence[Document]) -> Iterable[Document]:
 
 def _tidied(turn: Turn) -> Turn:
     text = turn.text.replace("\r\n", "\n").replace("\r", "\n").strip()
-    return Turn(line(turn.speaker, limit=SPEAKER_CHARACTERS) or UNKNOWN, text, turn.time)
+    speaker = line(turn.speaker, limit=SPEAKER_CHARACTERS)
+    return Turn(speaker or UNKNOWN, text, turn.time, turn.role or role_of(speaker))
 
 
 def _written(said: Sequence[Turn]) -> tuple[str, tuple[Message, ...]]:
@@ -100,7 +114,7 @@ def _written(said: Sequence[Turn]) -> tuple[str, tuple[Message, ...]]:
     at = 0
     for turn in said:
         parts.append(f"{turn.speaker}: {turn.text}")
-        messages.append(Message(at, at + len(parts[-1]), turn.speaker, turn.time))
+        messages.append(Message(at, at + len(parts[-1]), turn.speaker, turn.time, turn.role))
         at += len(parts[-1]) + len("\n\n")
     return "\n\n".join(parts), tuple(messages)
 

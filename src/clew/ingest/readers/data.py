@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from clew.ingest.readers import exports, roles
+from clew.ingest.readers import exports, roles, transcript
 from clew.ingest.readers.conversation import Conversation, documents
 from clew.ingest.readers.document import Document, UnreadableError
 from clew.parsing import ParseError, parse_json
@@ -67,7 +67,18 @@ def _conversations(value: object) -> Sequence[Conversation]:
 
 
 def _one(value: Mapping[str, Any]) -> Conversation | None:
-    return exports.chatgpt(value) or exports.claude(value) or roles.nested(value)
+    return exports.chatgpt(value) or exports.claude(value) or roles.nested(value) or _transcribed(value)
+
+
+def _transcribed(value: Mapping[str, Any]) -> Conversation | None:
+    """Return a record whose text is a transcript as a conversation, under the name that the record gives it."""
+    text = value.get("text", value.get("transcript"))
+    found = transcript.conversation(text) if isinstance(text, str) else None
+    if found is None:
+        return None
+    key = next((value[name] for name in (*roles.KEYS, "file") if isinstance(value.get(name), str)), "")
+    title = next((value[name] for name in roles.TITLES if isinstance(value.get(name), str)), found.title)
+    return replace(found, key=key, title=title)
 
 
 def _inside(value: Mapping[str, Any]) -> Sequence[Conversation]:

@@ -18,6 +18,7 @@ class Message:
     end: int
     speaker: str
     time: datetime | None
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,13 +67,13 @@ def _of_text(text: str, notes: tuple[str, ...], format: str, *, asked: bool) -> 
         return (read_json if format == "json" else read_lines)(text, notes)
     if format == "conversation":
         return _conversation(text, notes)
-    if format == "text" and not asked and (found := _transcript(text, notes)):
+    if format == "text" and not asked and (found := _transcript(text, notes, asked=False)):
         return (found,)
     return (Document(text=text, format=format, notes=notes),)
 
 
-def _transcript(text: str, notes: tuple[str, ...]) -> Document | None:
-    talk = transcript.conversation(text)
+def _transcript(text: str, notes: tuple[str, ...], *, asked: bool) -> Document | None:
+    talk = transcript.conversation(text, asked=asked)
     return document(replace(talk, notes=(*notes, *talk.notes))) if talk else None
 
 
@@ -82,7 +82,7 @@ def _conversation(text: str, notes: tuple[str, ...]) -> tuple[Document, ...]:
     found = read_json(text, notes)
     if found[0].format == "conversation":
         return found
-    if talk := _transcript(text, notes):
+    if talk := _transcript(text, notes, asked=True):
         return (talk,)
     raise UnreadableError(
         "no conversation was found in it",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from clew.ingest.fields import SPEAKERS
+from clew.ingest.fields import SPEAKERS, role_of
 from clew.ingest.readers.conversation import NOISE, Conversation, Turn
 from clew.ingest.readers.moments import moment
 from clew.ingest.readers.parts import told
@@ -69,8 +69,9 @@ def _has(entry: Mapping[str, Any], keys: Iterable[str]) -> bool:
 def _turns(messages: Iterable[Mapping[str, Any]], left_out: Counter[str]) -> Iterator[Turn]:
     names: dict[str, str] = {}
     for message in messages:
-        speaker = _speaker(message)
-        if speaker.casefold() in NOISE or message.get("subtype") in _SLACK_NEWS:
+        speaker, role = _speaker(message), message.get("role")
+        role = role_of(role) if isinstance(role, str) else ""
+        if {speaker.casefold(), role} & NOISE or message.get("subtype") in _SLACK_NEWS:
             left_out["system, tool and hidden messages"] += 1
             continue
         text, dropped = told(next(message[key] for key in CONTENTS if isinstance(message.get(key), str | dict | list)))
@@ -78,7 +79,7 @@ def _turns(messages: Iterable[Mapping[str, Any]], left_out: Counter[str]) -> Ite
         if _is_slack(message):
             names[message["user"]] = speaker
             text = _unmarked(text, names)
-        yield Turn(speaker, text, _time(message))
+        yield Turn(speaker, text, _time(message), role)
 
 
 def _speaker(message: Mapping[str, Any]) -> str:

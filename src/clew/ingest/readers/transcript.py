@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clew.ingest.readers.conversation import Conversation, Turn
+from clew.ingest.readers.headers import header
 from clew.ingest.readers.stamps import Stamp, moments, stamped
 
 NAMED_SHARE = 0.7  # of the paragraphs, or else of the lines, must begin with a name
@@ -35,8 +36,10 @@ class _Opening:
     words_from: int
 
 
-def conversation(text: str) -> Conversation | None:
+def conversation(text: str, *, asked: bool = False) -> Conversation | None:
     r"""Return a transcript as a conversation, or nothing if the text is something else.
+
+    A header that tells when it was held, or that a conversation was `asked` for, settles that names before colons speak.
 
     >>> [turn.speaker for turn in conversation("Ada: Hello.\nBob: Good day.\nAda: Is it?").turns]
     ['Ada', 'Bob', 'Ada']
@@ -44,7 +47,19 @@ def conversation(text: str) -> Conversation | None:
     True
     """
     lines = text.split("\n")
-    return _timed(lines) or _named(lines)
+    head = header(lines)
+    lines = lines[head.lines :]
+    found = _timed(lines) or _named(lines) or (_few(lines) if asked or head.exact else None)
+    if found is None or not head.lines:
+        return found
+    return replace(found, title=head.title, time=head.time, notes=(*head.notes, *found.notes))
+
+
+def _few(lines: Sequence[str]) -> Conversation | None:
+    """Return what begins with a name as a conversation, however short it is."""
+    openings = [_by_name(line) for line in lines]
+    first = next((opening for line, opening in zip(lines, openings, strict=True) if line.strip()), None)
+    return _conversation(lines, openings) if first else None
 
 
 def _timed(lines: Sequence[str]) -> Conversation | None:

@@ -61,6 +61,33 @@ class Batch(Body):
     memories: list[Offer] = Field(description="In the order in which the outcomes come back.", min_length=1)
 
 
+class Said(Body):
+    """One message of a conversation."""
+
+    text: str | None = Field(None, description="What was said.", examples=["Only on Sundays, around the lake."])
+    content: str | None = Field(None, description="Another name of `text`.")
+    speaker: str | None = Field(None, description="Who said it.", examples=["Bob"])
+    name: str | None = Field(None, description="Another name of `speaker`.")
+    role: str | None = Field(None, description="user, assistant, system or tool; none between people.", examples=["user"])
+    time: Time | None = None
+
+
+class Conversation(Body):
+    """Messages of a session, in order: all from its beginning, or how it went on."""
+
+    messages: list[Said] = Field(description="In the order in which they were said.", min_length=1)
+    session: str | None = Field(None, description="Its name: under it later messages are added.", examples=["ann-and-bob"])
+    title: str | None = Field(None, description="A short name of what it is about.", examples=["Running"])
+    space: Space | None = None
+    source: str | None = Field(None, description="Where it comes from.", examples=["chat"])
+    category: str | None = Field(None, description="One of the setting memory.categories.", examples=["observation"])
+    importance: float | None = Field(None, description="How much it matters, from 0 to 1.", examples=[0.5])
+    tags: list[str] = Field(default=[], description="Tags for all messages.", examples=[["sport"]])
+    metadata: dict[str, Any] | None = Field(None, description="Anything else to keep with all messages.")
+    time: Time | None = Field(None, description="When messages without a time of their own were said; else now.")
+    force: bool = Field(False, description="Keep messages although they were forgotten.")
+
+
 class Change(Labels):
     """What is to change beside a memory's text; what is left out stays."""
 

@@ -57,6 +57,14 @@ class Outcomes(Document):
     counts: dict[str, int]
 
 
+class Conversation(Outcomes):
+    """What became of each message, in order; under `session` later messages are added, `sections` hold them."""
+
+    session: str = Field(examples=["ann-and-bob"])
+    sections: list[str] = Field(examples=[[EXAMPLE_ID]])
+    notes: list[str]
+
+
 class Memory(Document):
     """A memory, whole."""
 

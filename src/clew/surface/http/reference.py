@@ -43,7 +43,7 @@ curl -s localhost:7411/v1/recall -H 'content-type: application/json' -d '{"query
 | time to answer | `serve.answer_seconds` | 504; a write may still be done: repeat it under the same `idempotency_key` |
 | requests a second, for each token or address | `serve.requests_per_second`, `serve.burst` | 429 with `Retry-After` |
 | requests at work and waiting | `serve.threads`, `serve.queue` | 503 with `Retry-After` |
-| memories in one request | `serve.max_batch` | 422 |
+| memories or messages in one request | `serve.max_batch` | 422 |
 
 An acknowledged write survives `kill -9`. SIGTERM lets what has begun finish within `serve.drain_seconds`; then it exits with 0.
 

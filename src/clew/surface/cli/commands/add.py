@@ -36,8 +36,20 @@ from clew.surface.cli.values import categories
 )
 @click.option("--force", is_flag=True, help="Keep it although the same text was forgotten.")
 @click.option("--jsonl", is_flag=True, help="With -: each line is a JSON object as said above.")
+@click.option("--conversation", is_flag=True, help="TEXT is a file with a conversation, or - for stdin: keep each message.")
+@click.option("--session", "talk", metavar="NAME", help="With --conversation: its name; messages that it holds are not added twice.")
 @common
-def add_command(session: Session, text: str, *, jsonl: bool, tags: tuple[str, ...], metadata: tuple[str, ...], **options: Any) -> int:
+def add_command(
+    session: Session,
+    text: str,
+    *,
+    jsonl: bool,
+    conversation: bool,
+    talk: str | None,
+    tags: tuple[str, ...],
+    metadata: tuple[str, ...],
+    **options: Any,
+) -> int:
     """Remember TEXT, or with - each line of stdin.
 
     Says what became of each: inserted, exact_duplicate, near_duplicate, or rejected by which rule. Exits with 1 if any was refused.
@@ -46,13 +58,25 @@ def add_command(session: Session, text: str, *, jsonl: bool, tags: tuple[str, ..
       clew add "Deploys go through Jenkins job ship-it" --category fact --tag ci
       cat notes.txt | clew add - --space work
       clew add - --jsonl < memories.jsonl
+      clew add chat.json --conversation --session ann-and-bob
 
     A line of --jsonl must have text, and may have category, trigger, importance, title, space, tags (or tag), metadata, valid_from,
     valid_to, source, keywords, stability, idempotency_key (or key), near, on_duplicate and force. A field of the line takes the place of
     the option; tags of both are united. Any other field is refused, that line only.
+
+    With --conversation a chat export, messages as JSON or JSON lines, or a transcript is kept message by message. Offered again under the
+    same session, only new messages are added; --valid-from is when messages without a time of their own were said.
     """  # noqa: D301 - click's own mark for a paragraph that keeps its lines
     fields: dict[str, Any] = {**options, "tags": tags, "metadata": pairs(metadata)}
     given = {name: value for name, value in fields.items() if value not in (None, (), {})}
+    if conversation:
+        from clew.surface.cli.conversing import add_conversation  # noqa: PLC0415 - only when asked for
+
+        if jsonl:
+            raise InputError("--jsonl", text, "does not go with --conversation", "Leave it out: JSON lines are found by content.")
+        return add_conversation(session, text, talk, given)
+    if talk is not None:
+        raise InputError("--session", talk, "is the name of a conversation", "Write: clew add FILE --conversation --session NAME")
     if text == STDIN:
         from clew.surface.cli.many import add_many  # noqa: PLC0415 - only when asked for
 

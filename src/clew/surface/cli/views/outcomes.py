@@ -51,7 +51,8 @@ def _duplicated(kind: str, entry: Mapping[str, Any]) -> str:
     if kind == "near_duplicate":
         said = f": {_beginning(entry['canonical_text'])}" if entry.get("canonical_text") else ""
         return f"reinforced (cosine {_shown(entry.get('value'))}, limit {_shown(entry.get('limit'))}){said}"
-    return "written under the same key" if entry.get("rule") == "idempotency_key" else "reinforced"
+    known = {"idempotency_key": "written under the same key", "same_message": "which its session holds already"}
+    return known.get(str(entry.get("rule")), "reinforced")
 
 
 def _beginning(text: str) -> str:

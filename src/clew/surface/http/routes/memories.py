@@ -43,6 +43,17 @@ async def remember_many(body: bodies.Batch, caller: Known) -> Response:
     return await caller.answered(lambda clew: payload.outcomes(list(_offered(clew, offers))))
 
 
+@routes.post("/conversations", **described({200: ("Conversation", "What became of each message.")}, 507))
+async def remember_conversation(body: bodies.Conversation, caller: Known) -> Response:
+    """Keep a conversation message by message. Sent again under the same session, only new messages are added."""
+    most = caller.service.settings.max_batch
+    if len(body.messages) > most:
+        way_out = "Send them in several requests under the same session."
+        raise InputError("messages", f"{len(body.messages)} messages", f"are more than {most}", way_out)
+    messages, options = [each.given() for each in body.messages], body.given("messages")
+    return await caller.answered(lambda clew: payload.conversation(clew.remember_conversation(messages, **options)))
+
+
 def _offered(clew: Guarded, offers: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield what became of each; a batch is written whole or not at all, so after an error each goes alone."""
     try:
