@@ -74,6 +74,7 @@ def usual(memory: clew.Clew, folder: Path) -> dict[str, Any]:
         "text": "A sentence that is fine by itself",
         "query": "which port",
         "memories": ["Another sentence that is fine"],
+        "messages": [{"text": "A message that is fine by itself", "speaker": "Ann"}],
         "data": "A text to import",
         "name": "lexical",
         "trace": memory.trace(memory.recall("which port")),

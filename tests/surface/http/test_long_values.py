@@ -26,6 +26,7 @@ NEEDED = {
     "text": "A sentence that is fine by itself",
     "query": "which port",
     "memories": [{"text": "A sentence that is fine by itself"}],
+    "messages": [{"text": "A message that is fine by itself", "speaker": "Ann"}],
     "trace": {},
 }
 

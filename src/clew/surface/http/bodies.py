@@ -72,7 +72,7 @@ class Said(Body):
     time: Time | None = None
 
 
-class Conversation(Body):
+class NewConversation(Body):
     """Messages of a session, in order: all from its beginning, or how it went on."""
 
     messages: list[Said] = Field(description="In the order in which they were said.", min_length=1)

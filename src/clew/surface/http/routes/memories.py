@@ -44,7 +44,7 @@ async def remember_many(body: bodies.Batch, caller: Known) -> Response:
 
 
 @routes.post("/conversations", **described({200: ("Conversation", "What became of each message.")}, 507))
-async def remember_conversation(body: bodies.Conversation, caller: Known) -> Response:
+async def remember_conversation(body: bodies.NewConversation, caller: Known) -> Response:
     """Keep a conversation message by message. Sent again under the same session, only new messages are added."""
     most = caller.service.settings.max_batch
     if len(body.messages) > most:
