@@ -16,7 +16,7 @@ ROOT = Path(clew.__file__).parent
 LAYERS = (
     ("errors",),
     ("types", "times"),
-    ("words", "gist", "ids", "forking", "private_files", "parsing", "user_files"),
+    ("words", "gist", "ids", "forking", "private_files", "parsing", "user_files", "token_codes"),
     ("settings", "ports"),
     ("graph",),
     ("store", "models", "recall", "ingest"),

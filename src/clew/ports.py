@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -70,6 +71,79 @@ class SupportsWords(Protocol):
 
     def word_vectors(self, texts: Sequence[Sequence[str]], *, role: EmbedRole) -> Sequence[Vectors]:
         """Return for each text, given as its words, one float32 unit vector per word; for fewer words where a text is too long."""
+
+
+class SpannedText(NamedTuple):
+    """A text and the spans of it whose tokens are kept: a short text is read amid its neighbours and stands for itself alone."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+    """Offsets in characters, in order. White space or an end of the text is on either side of a span."""
+
+    @classmethod
+    def whole(cls, text: str) -> SpannedText:
+        """Return a text all of whose tokens are kept."""
+        return cls(text, ((0, len(text)),))
+
+
+class TokenEmbeddings(NamedTuple):
+    """What one run of a model gives: a unit vector of each text, and the unit vectors of the tokens of its spans."""
+
+    vectors: Vectors
+    tokens: Sequence[Vectors]
+
+
+@runtime_checkable
+class SupportsTokens(Protocol):
+    """An embedder that also gives the vectors of a text's tokens, for late interaction; they have its dimension."""
+
+    def embed_tokens(self, texts: Sequence[SpannedText], *, role: EmbedRole) -> TokenEmbeddings:
+        """Return the vectors that `embed` gives and, from the same run, those of each text's tokens inside its spans.
+
+        At most `token_codes.MAX_TOKENS` for each text, in order, without special tokens and those of a prefix.
+        """
+
+    def count(self, text: str) -> int:
+        """Return how many tokens a text has; of a text cut at white space the counts of its pieces add up."""
+
+
+MOST_MAXSIM = math.sqrt(2 / math.pi)
+"""The cosine of a random vector and its own signs: MaxSim of a text with itself, for codes of one bit a number."""
+
+
+class Background(NamedTuple):
+    """What a model gives for a query and a text that have nothing to do with each other: no threshold is an absolute cosine."""
+
+    cosine: float = 0.0
+    tokens: float = 0.0
+    """MaxSim against token codes."""
+    ratio: float = 0.8
+    """How much of its way from the background to the most MaxSim goes while the cosine goes all of its own."""
+
+    def cosine_share(self, cosine: float) -> float:
+        """Return where a cosine lies between the background and 1.
+
+        >>> Background(cosine=0.5).cosine_share(0.75)
+        0.5
+        """
+        return (cosine - self.cosine) / (1.0 - self.cosine)
+
+    def token_share(self, maxsim: float) -> float:
+        """Return where MaxSim lies between the background and the most that signs of one bit can give."""
+        return (maxsim - self.tokens) / (MOST_MAXSIM - self.tokens)
+
+    def maxsim(self, share: float) -> float:
+        """Return the MaxSim that lies at a share of the way."""
+        return self.tokens + share * (MOST_MAXSIM - self.tokens)
+
+
+@runtime_checkable
+class SupportsBackground(Protocol):
+    """An embedder whose background was measured."""
+
+    @property
+    def background(self) -> Background:
+        """The mean over queries and texts of different sets."""
 
 
 class Reranker(Protocol):
@@ -303,16 +377,22 @@ class Store(Protocol):
         """Make this the searched model and drop the vectors of every other."""
 
     def put(self, embeddings: Sequence[Embedding], model: ModelInfo) -> None:
-        """Write vectors of a model, which need not be the active one; replaces per node and role."""
+        """Write vectors of a model, which need not be the active one, with their token codes; replaces both per node and role."""
 
     def embeddings(self, ids: Sequence[NodeId], *, on_damage: OnDamage | None = None) -> tuple[Embedding, ...]:
         """Return the vectors of the active model that the nodes have, by node and role; as `edges` without the damaged ones."""
 
+    def token_codes(self, ids: Sequence[NodeId]) -> dict[NodeId, bytes]:
+        """Return the token codes that the nodes have with a vector of the active model; those of a context vector go first."""
+
     def coverage(self, space: str) -> Coverage:
         """Return how many live nodes the space has and how many of them have vectors of the active model; quick, for every recall."""
 
-    def unembedded(self, model_id: str, *, limit: int) -> tuple[Node, ...]:
-        """Return live nodes without a content vector of this model, with a stale one, or with a context key and no vector of it, by id."""
+    def unembedded(self, model_id: str, *, limit: int, tokens: bool = False) -> tuple[Node, ...]:
+        """Return live nodes without a content vector of this model, with a stale one, or with a context key and no vector of it, by id.
+
+        With `tokens` also the memories and chunks that have no token codes.
+        """
 
     def nodes(self, space: str | None = None, *, on_damage: OnDamage | None = None) -> Iterator[Node]:
         """Yield every node, expired ones too, in the order of ids; as `edges` without the damaged ones."""

@@ -212,6 +212,8 @@ class Embedding:
     role: Role
     text_hash: str
     vector: npt.NDArray[np.float32]
+    tokens: bytes | None = None
+    """The codes of the node's own tokens (`clew.token_codes`), made in the same run; None where none were made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,7 +82,7 @@ def test_a_failing_model_costs_neither_the_memory_nor_the_answer(open_clew: Open
     assert memory.stats()["unembedded"] == 0
     answer = memory.recall("where is the printer")
     assert answer.notes == ()
-    assert set(answer.hits[0].channels) == {"dense", "sparse"}
+    assert set(answer.hits[0].channels) == {"dense", "sparse", "tokens"}
     assert memory.verify() == ()
 
 

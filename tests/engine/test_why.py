@@ -74,7 +74,7 @@ def results(open_clew: Open, least: int) -> Iterator[tuple[clew.Clew, Hit]]:
     draw, given, store = random.Random(5), 0, 0
     while given < least:
         store += 1
-        settings: dict[str, Any] = {"fusion": draw.choice(("convex", "rrf")), "dense_floor": draw.choice((-1.0, 0.0, 0.2))}
+        settings: dict[str, Any] = {"fusion": draw.choice(("weighted", "rrf")), "dense_floor": draw.choice((-1.0, 0.0, 0.2))}
         memory = open_clew(":memory:", recall=settings)
         filled(memory, draw, count=draw.randint(20, 48))
         memory.import_data(BOOK, name="harbour.md")

@@ -140,7 +140,7 @@ def test_a_chunk_outside_the_best_sections_was_lost_in_narrowing(open_clew: Open
 
 def test_a_floor_of_similarity_is_named_with_the_exact_cosine(memory: clew.Clew) -> None:
     id = str(memory.remember(TEA).id)
-    vector, _ = memory.embedded_query("coffee")
+    vector = memory.embedded_query("coffee").vector
     assert vector is not None
     cosine = memory.store.cosines(vector, [id])[id]
     assert told(memory.why_not("coffee", id, min_similarity=0.99)) == ("candidates", "min_similarity", cosine, 0.99, None)
@@ -155,7 +155,7 @@ def test_what_is_too_far_and_shares_no_word_falls_below_the_dense_floor(memory: 
 
 def crowded(open_clew: Open, **recall: Any) -> tuple[clew.Clew, str, str]:
     """A store in which both lists of candidates are full before the last memory's turn."""
-    memory = open_clew(recall={"candidates": 3, "fusion": "convex", **recall})
+    memory = open_clew(recall={"candidates": 3, "fusion": "weighted", **recall})
     for n in range(4):
         memory.remember(f"The harbour master counts boats, number {n}", near=False)
     far = str(memory.remember("A harbour is where a great many of the other people went by bus to look at trains").id)

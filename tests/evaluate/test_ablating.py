@@ -82,14 +82,14 @@ def test_a_saturated_set_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_usual_variants_are_settings_that_there_are_and_all_differ() -> None:
-    for fusion in ("convex", "rrf"):
+    for fusion in ("weighted", "rrf"):
         settings = load(environ={}, overrides={"recall.fusion": fusion}).settings
         variants = list(usual_variants(settings))
         assert len({each.name for each in variants}) == len(variants)
         for each in variants:
             changed = load(environ={}, overrides={"recall.fusion": fusion, **each.settings}).settings
             assert each.recipe or changed != settings, each.name
-    assert {each.name for each in usual_variants(Settings())} >= {"dense-weight-0.3", "dense-weight-0.7", "relevance-only"}
+    assert {each.name for each in usual_variants(Settings())} >= {"fusion-rrf", "late-interaction-off", "relevance-only"}
 
 
 def test_a_variant_is_read_from_a_line() -> None:

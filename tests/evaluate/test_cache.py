@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clew.evaluate.cache import BATCH, CachedEmbedder
+from clew.evaluate.cache import BATCH, CachedEmbedder, TokenCachedEmbedder, cached
 from clew.models.hashing import HashingEmbedder
-from clew.ports import EmbedRole
+from clew.ports import EmbedRole, SpannedText, SupportsTokens
+from clew.token_codes import pack
 from clew.types import Vectors
+from tests.token_model import TokenModel
 
 
 class Counting(HashingEmbedder):
@@ -81,3 +83,28 @@ def test_no_text_gives_no_vector(tmp_path: Path) -> None:
     with closing(CachedEmbedder(Counting(), tmp_path)) as cached:
         assert cached.embed([], role=EmbedRole.QUERY).shape == (0, 32)
         assert (cached.id, cached.dimension, cached.max_tokens) == ("hashing-32", 32, HashingEmbedder(32).max_tokens)
+
+
+def test_tokens_are_kept_too_and_a_vector_that_came_with_them_is_not_made_again(tmp_path: Path) -> None:
+    texts = [SpannedText.whole("one two three"), SpannedText("one two three", ((4, 7),)), SpannedText("", ())]
+    model = TokenModel()
+    for role in EmbedRole:
+        expected = model.embed_tokens(texts, role=role)
+        for asked in range(2):
+            fresh = TokenModel()
+            with closing(cached(fresh, tmp_path)) as embedder:
+                assert isinstance(embedder, TokenCachedEmbedder)
+                found = embedder.embed_tokens([*texts, texts[0]], role=role)
+                assert embedder.embed(["one two three"], role=role).tobytes() == expected.vectors[0].tobytes()
+            assert found.vectors.tobytes() == np.concatenate([expected.vectors, expected.vectors[:1]]).tobytes()
+            pairs = list(zip(found.tokens, [*expected.tokens, expected.tokens[0]], strict=True))
+            assert [pack(one) for one, _ in pairs] == [pack(other) for _, other in pairs]
+            assert [one.shape for one, _ in pairs] == [other.shape for _, other in pairs]
+            assert role is EmbedRole.PASSAGE or all(np.array_equal(one, other) for one, other in pairs)
+            assert np.allclose(np.linalg.norm(np.concatenate(found.tokens), axis=1), 1.0, atol=1e-5)
+            assert (len(fresh.spanned), fresh.plain) == (1 - asked, [])
+
+
+def test_a_model_without_tokens_is_cached_without_them(tmp_path: Path) -> None:
+    with closing(cached(HashingEmbedder(), tmp_path)) as embedder:
+        assert not isinstance(embedder, SupportsTokens)

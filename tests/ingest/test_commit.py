@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from clew.errors import DuplicateError, ModelMismatchError, ModelServiceError
 from clew.ingest.commit import Committer
 from clew.ingest.draft import Draft, draft, embedding_text
+from clew.ingest.embedding import Embedded, Source, embed_passages, plain
 from clew.models.hashing import HashingEmbedder
 from clew.ports import EmbedRole, ModelInfo
 from clew.settings import Settings, load
 from clew.store.memory import MemoryStore
-from clew.types import EventKind, Filter, Node, Outcome, OutcomeKind, Stability, Vectors
+from clew.types import EventKind, Filter, Node, Outcome, OutcomeKind, Stability
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NO_MODEL = "No embedding model: lexical only."
@@ -50,9 +51,9 @@ class Bench:
             clock=lambda: self.now,
         )
 
-    def embed(self, texts: Sequence[str], embedder: HashingEmbedder) -> tuple[Vectors | None, tuple[str, ...]]:
-        self.embedded += texts
-        return (embedder.embed(texts, role=EmbedRole.PASSAGE), ()) if self.has_model else (None, (NO_MODEL,))
+    def embed(self, sources: Sequence[Source], embedder: HashingEmbedder) -> Embedded:
+        self.embedded += map(plain, sources)
+        return embed_passages(embedder, sources, token_codes=True) if self.has_model else Embedded(None, (NO_MODEL,))
 
     def draft(self, text: str, **fields: Any) -> Draft:
         return draft(text, settings=self.settings, now=self.now, **fields)
@@ -293,7 +294,7 @@ def test_another_models_vectors_are_refused_with_the_command_that_helps(bench: B
 
 
 def test_a_failing_model_writes_nothing_of_the_chunk(bench: Bench) -> None:
-    def fail(texts: Sequence[str]) -> tuple[Vectors | None, tuple[str, ...]]:
+    def fail(texts: Sequence[Source]) -> Embedded:
         raise ModelServiceError(f"{len(texts)} texts were refused")
 
     committer = Committer(bench.store, embed=fail, model=lambda: ModelInfo("x", 3), settings=bench.settings, clock=lambda: NOW)

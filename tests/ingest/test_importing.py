@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from clew.ingest.chunkers import chunker_for, estimate
+from clew.ingest.embedding import Embed, Embedded, Source, embed_passages
 from clew.ingest.importing import FILE, KEY, STATE, FileReport, Importer, ImportOptions, ImportReport, Status, legible_name
 from clew.models.hashing import HashingEmbedder
-from clew.ports import EmbedRole, ModelInfo
+from clew.ports import ModelInfo
 from clew.store.memory import MemoryStore
 from clew.testing import FixedClock, where
-from clew.types import Kind, Vectors
+from clew.types import Kind
 
 HASHING = HashingEmbedder()
 MODEL = ModelInfo(HASHING.id, HASHING.dimension)
@@ -34,12 +35,12 @@ class Run:
         self.progress: list[tuple[str, int, int | None]] = []
         self._numbers = count()
 
-    def embed(self, texts: Sequence[str]) -> tuple[Vectors | None, tuple[str, ...]]:
-        if texts:
-            self.batches.append(len(texts))
-        return HASHING.embed(texts, role=EmbedRole.PASSAGE), ()
+    def embed(self, sources: Sequence[Source]) -> Embedded:
+        if sources:
+            self.batches.append(len(sources))
+        return embed_passages(HASHING, sources, token_codes=True)
 
-    def importer(self, embed: Callable[[Sequence[str]], Any] | None = None, **options: Any) -> Importer:
+    def importer(self, embed: Embed | None = None, **options: Any) -> Importer:
         chosen = ImportOptions(**{"space": "default", "category": "note", "max_bytes": 10**7, **options})
         return Importer(
             self.store,
@@ -73,7 +74,7 @@ def test_small_files_share_batches_and_a_large_one_fills_several(run: Run, tmp_p
 def test_a_model_that_fails_costs_vectors_and_no_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("The note is about boats.")
     (tmp_path / "long.txt").write_text(LONG)
-    report = run.importer(lambda texts: (None, ("no model today",))).paths([tmp_path])
+    report = run.importer(lambda _: Embedded(None, ("no model today",))).paths([tmp_path])
     assert {file.status for file in report.files} == {Status.IMPORTED}
     assert (report.vectors, report.notes) == (0, ("no model today",))
     later = run.importer().paths([tmp_path])

@@ -16,7 +16,7 @@ from clew.models import load
 from clew.models.card import TOKENIZER, WEIGHTS
 from clew.models.catalogue import ARCTIC_EMBED_S
 from clew.models.onnx import OnnxEmbedder
-from clew.ports import Embedder, EmbedRole, SupportsWords
+from clew.ports import Embedder, EmbedRole, SpannedText, SupportsTokens, SupportsWords, TokenEmbeddings
 from clew.types import Vectors
 
 PASSAGES = [
@@ -29,7 +29,7 @@ ODD = ["", " ", "\ud800", "\x00", "a\x00b\udfff", "wörter 😀 漢字", "x" * 3
 
 
 @pytest.fixture(scope="module")
-def embedder(real_model: Path) -> Embedder:
+def embedder(real_model: Path) -> OnnxEmbedder:
     return OnnxEmbedder(ARCTIC_EMBED_S, lambda: real_model, workers=2)
 
 
@@ -98,6 +98,72 @@ def test_odd_words_get_unit_vectors_and_the_same_bits_in_any_batch(embedder: Emb
 def test_of_a_long_text_the_words_that_fit_get_vectors(embedder: Embedder) -> None:
     [rows] = words_of(embedder, "word " * 100_000)
     assert 0 < len(rows) < embedder.max_tokens
+
+
+def tokens_of(embedder: Embedder, *texts: str | SpannedText, role: EmbedRole = EmbedRole.PASSAGE) -> TokenEmbeddings:
+    assert isinstance(embedder, SupportsTokens)
+    return embedder.embed_tokens([SpannedText.whole(text) if isinstance(text, str) else text for text in texts], role=role)
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("role", EmbedRole)
+def test_the_run_that_gives_tokens_gives_the_same_vector_of_the_text(embedder: Embedder, role: EmbedRole) -> None:
+    texts = PASSAGES + ODD
+    found = tokens_of(embedder, *texts, role=role)
+    assert found.vectors.tobytes() == embedder.embed(texts, role=role).tobytes()
+    halves = [SpannedText(text, ((text.index(" ") + 1, len(text)),)) for text in PASSAGES]
+    assert tokens_of(embedder, *halves, role=role).vectors.tobytes() == embedder.embed(PASSAGES, role=role).tobytes()
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("role", EmbedRole)
+def test_each_token_of_the_text_itself_gets_a_unit_vector(embedder: OnnxEmbedder, role: EmbedRole) -> None:
+    found = tokens_of(embedder, *PASSAGES, *ODD, role=role)
+    assert [len(each) for each in found.tokens] == [embedder.count(text) for text in PASSAGES + ODD]
+    rows = np.concatenate(found.tokens)
+    assert rows.dtype == np.float32
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1.0, atol=1e-6)
+
+
+@pytest.mark.model
+def test_a_token_s_vector_is_what_the_model_makes_of_it_in_the_text(embedder: OnnxEmbedder) -> None:
+    """A word of one token has the vector that `word_vectors` gives it; the question's prefix is read and left out."""
+    text = "who repairs the heating"
+    for role in EmbedRole:
+        [words] = embedder.word_vectors([text.split()], role=role)
+        [tokens] = tokens_of(embedder, text, role=role).tokens
+        assert np.allclose(tokens, words, atol=1e-6)
+    asked, told = (tokens_of(embedder, text, role=role).tokens[0] for role in EmbedRole)
+    assert not np.allclose(asked, told, atol=1e-2)
+
+
+@pytest.mark.model
+def test_a_short_text_is_read_amid_its_neighbours_and_keeps_its_own_tokens_alone(embedder: OnnxEmbedder) -> None:
+    title, before, own, after = "Talk\n", "Do you run?\n", "Yes, on Sundays!", "\nNice."
+    whole = title + before + own + after
+    start = len(title + before)
+    found = tokens_of(embedder, SpannedText(whole, ((0, 4), (start, start + len(own)))), whole, own)
+    of_spans, of_whole, alone = found.tokens
+    skipped = embedder.count(title + before)
+    assert np.array_equal(of_spans, np.concatenate([of_whole[:1], of_whole[skipped : skipped + len(alone)]]))
+    assert not np.allclose(of_spans[1:], alone, atol=1e-2)
+    assert len(tokens_of(embedder, SpannedText(whole, ())).tokens[0]) == 0
+
+
+@pytest.mark.model
+def test_of_a_long_text_256_tokens_are_kept_and_none_beyond_what_the_model_reads(embedder: Embedder) -> None:
+    long = "word " * 1000
+    late = SpannedText(long, ((5 * 400, len(long)),))
+    beyond = SpannedText(long, ((5 * 600, len(long)),))
+    assert [len(each) for each in tokens_of(embedder, long, late, beyond).tokens] == [256, embedder.max_tokens - 2 - 400, 0]
+
+
+@pytest.mark.model
+def test_tokens_are_the_same_bits_alone_and_in_any_batch(embedder: Embedder) -> None:
+    together = tokens_of(embedder, *PASSAGES, *ODD).tokens
+    alone = [tokens_of(embedder, text).tokens[0] for text in PASSAGES + ODD]
+    assert [each.tobytes() for each in together] == [each.tobytes() for each in alone]
+    assert tokens_of(embedder).vectors.shape == (0, 384)
 
 
 @pytest.mark.model

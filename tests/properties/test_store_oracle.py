@@ -16,8 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from clew.ports import ModelInfo, Sort, Store
 from clew.store.memory import MemoryStore
 from clew.store.sqlite import SqliteStore
-from clew.testing import embedding, later, node, raises, unit, where
-from clew.types import Edge, Filter, Kind, Node, Ranking, Role
+from clew.testing import codes, embedding, later, node, raises, unit, where
+from clew.types import Edge, Embedding, Filter, Kind, Node, Ranking, Role
 from clew.words import content_hash
 
 RELATIVE = 1e-6  # scores closer than this may change places: two ways to sum the same numbers
@@ -36,6 +36,7 @@ COUNTED = (
     "edges",
     "vectors",
     "unembedded",
+    "token_codes",
 )
 MODELS = (ModelInfo("first", 8), ModelInfo("second", 12))
 
@@ -122,9 +123,14 @@ class SideBySide(RuleBasedStateMachine):
         nodes = [
             node(f"{'z' if descending else 'a'}{(999 - i if descending else i):03}", **fields) for i, fields in enumerate(batch, first)
         ]
-        vectors = [embedding(each, unit(each.text, self.dimension)) for each in nodes] if embedded else []
+        vectors = [self._embedding(each) for each in nodes] if embedded else []
         self._both(lambda store: store.insert(nodes, vectors))
         self.ids += [each.id for each in nodes]
+
+    def _embedding(self, of: Node) -> Embedding:
+        """Return a vector, of most texts with token codes."""
+        tokens = codes(of.text, len(of.text) % 5, dimension=self.dimension) if "pear" not in of.text else None
+        return embedding(of, unit(of.text, self.dimension), tokens=tokens)
 
     @precondition(lambda self: self.ids)
     @rule(data=st.data(), changes=CHANGES, embedded=st.booleans())
@@ -137,7 +143,7 @@ class SideBySide(RuleBasedStateMachine):
         self._both(lambda store: store.update(id, **changes))
         if embedded:
             kept = self.memory.get([id])[id]
-            self._both(lambda store: store.put([embedding(kept, unit(kept.text, self.dimension))], MODELS[self.model]))
+            self._both(lambda store: store.put([self._embedding(kept)], MODELS[self.model]))
 
     @precondition(lambda self: self.ids)
     @rule(data=st.data())
@@ -159,7 +165,7 @@ class SideBySide(RuleBasedStateMachine):
         def act(store: Store) -> None:
             with raises(ZeroDivisionError), store.transaction():
                 fresh = node("m", **fields)
-                store.insert([fresh], [embedding(fresh, unit(fresh.text, self.dimension))])
+                store.insert([fresh], [self._embedding(fresh)])
                 store.delete(self.ids[:2])
                 if search:
                     store.dense(unit("apple", self.dimension), where(), limit=5)
@@ -172,7 +178,7 @@ class SideBySide(RuleBasedStateMachine):
         self.model = 1 - self.model
         model = MODELS[self.model]
         nodes = list(self.memory.nodes())[: share * 3]
-        self._both(lambda store: store.put([embedding(each, unit(each.text, model.dimension)) for each in nodes], model))
+        self._both(lambda store: store.put([self._embedding(each) for each in nodes], model))
         self._both(lambda store: store.activate(model))
 
     @rule()
@@ -214,7 +220,8 @@ class SideBySide(RuleBasedStateMachine):
 
     @rule(limit=LIMITS, text=TEXTS)
     def vectors(self, limit: int, text: str) -> None:
-        self._both(lambda store: store.unembedded(MODELS[self.model].id, limit=limit))
+        for tokens in (False, True):
+            self._both(lambda store, tokens=tokens: store.unembedded(MODELS[self.model].id, limit=limit, tokens=tokens))
         self._both(lambda store: store.cosines(unit(text, self.dimension), self.ids))
 
     @invariant()
@@ -223,6 +230,7 @@ class SideBySide(RuleBasedStateMachine):
             return
         self._both(lambda store: store.get(self.ids))
         self._both(lambda store: {name: store.stats()[name] for name in COUNTED})
+        self._both(lambda store: store.token_codes(self.ids))
 
     @invariant()
     def everything_is_found_alike(self) -> None:

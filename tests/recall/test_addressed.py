@@ -70,7 +70,7 @@ def test_it_is_a_channel_of_the_relevance_and_explained() -> None:
             assert hit.components["semantic"].value == pytest.approx(relevance(hit.channels), abs=1e-12)
             assert hit.score == total(hit.components)
         assert answer.hits[0].channels[ADDRESSED].weight == 0.6
-        assert "by the question as it would be asked there (rank 1, relevance 1.00)" in answer.hits[0].explanation
+        assert "by the question as it would be asked there (rank 1, relevance " in answer.hits[0].explanation
 
 
 @pytest.mark.parametrize("question", ["What books has Eve read?", "what books has ann read", "Which bakery has closed?"])

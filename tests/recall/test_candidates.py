@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from clew.recall.candidates import Candidates
-from clew.recall.state import DENSE, SPARSE, Question, Recall
+from clew.recall.state import DENSE, SPARSE, QueryVectors, Question, Recall
 from clew.settings import Weights
 from clew.store.memory import MemoryStore
 from clew.store.sqlite import SqliteStore
@@ -73,7 +73,7 @@ def ask(
         channels=channels,
         dense_floor=floor,
         store=store,
-        embed=lambda _: (vector, () if vector is not None else ("no model",)),
+        embed=lambda _: QueryVectors(vector, () if vector is not None else ("no model",)),
         executor=executor,
         quick=lambda: quick,
     )

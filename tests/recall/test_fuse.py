@@ -1,33 +1,64 @@
+"""One weighted sum of words, vector and late interaction on an absolute scale, or reciprocal ranks."""
+
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.recall.fuse import Fuse, convex, rrf, unrelated
+from clew.ports import Background
+from clew.recall.fuse import FeatureWeights, Fuse, rrf
 from clew.recall.placed import relevance
-from clew.recall.state import CONTEXT, DENSE, SPARSE, Question, Recall
+from clew.recall.state import CONTEXT, DENSE, SPARSE, TOKENS, Hit, QueryTokens, Question, Recall
 from clew.settings import Weights
 from clew.store.memory import MemoryStore
-from clew.testing import node, where
+from clew.testing import MODEL, embedding, node, unit, where
+from clew.token_codes import pack
 from clew.types import Match, Ranking, ranked
-from clew.words import idf
 
 SCORES = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0.01, 1.0), max_size=8)
-WEIGHTS = {DENSE: 0.7, SPARSE: 0.3}
+WEIGHTS = FeatureWeights(words=0.25, vector=0.7, tokens=0.6)
+RRF_WEIGHTS = {DENSE: 0.7, SPARSE: 0.3}
 ASKED = Question(text="port", k=3, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
+BACKGROUND = Background(cosine=0.5, tokens=0.3, ratio=0.8)
 
 
-def ranking(scores: dict[str, float]) -> Ranking:
+def ranking(scores: Mapping[str, float]) -> Ranking:
     return ranked(Match(id, score) for id, score in scores.items())
 
 
-def order(relevances: dict[str, float]) -> list[str]:
-    return sorted(relevances, key=lambda id: (-relevances[id], id))
+def stage(store: MemoryStore | None = None, *, late: bool = True, method: str = "weighted") -> Fuse:
+    return Fuse(
+        method=method,
+        rrf_k=60,
+        rrf_weights=(0.7, 0.3),
+        question_share=0.6,
+        background=BACKGROUND,
+        late_interaction=late,
+        weights=WEIGHTS,
+        store=store or filled(),
+    )
+
+
+def filled(nodes: int = 40, text: str = "note {} of the household") -> MemoryStore:
+    store = MemoryStore()
+    store.activate(MODEL)
+    store.insert([node(f"m{number:02d}", text=text.format(number)) for number in range(nodes)])
+    return store
+
+
+def asked(dense: Mapping[str, float], sparse: Mapping[str, float], terms: tuple[str, ...] = ("away",)) -> Recall:
+    channels = {DENSE: ranking(dense), SPARSE: ranking(sparse)}
+    return Recall(question=ASKED, terms=terms, vector=unit("query"), channels=channels, lows=dict.fromkeys(channels, 0.0))
+
+
+def hits(recall: Recall) -> dict[str, Hit]:
+    return {hit.id: hit for hit in recall.hits}
 
 
 @given(SCORES, SCORES)
@@ -36,171 +67,103 @@ def test_rank_fusion_orders_as_the_published_formula_does(dense: dict[str, float
     published: dict[str, float] = defaultdict(float)
     for name, found in channels.items():
         for rank, match in enumerate(found, start=1):
-            published[match.id] += WEIGHTS[name] / (60 + rank)
-    scaled = {id: relevance(places) for id, places in rrf(channels, weights=WEIGHTS, k=60).items()}
+            published[match.id] += RRF_WEIGHTS[name] / (60 + rank)
+    scaled = {id: relevance(places) for id, places in rrf(channels, weights=RRF_WEIGHTS, k=60).items()}
     assert scaled == pytest.approx({id: score * 61 for id, score in published.items()})
 
 
-@given(SCORES, SCORES)
-def test_relevance_stays_between_zero_and_one(dense: dict[str, float], sparse: dict[str, float]) -> None:
-    channels = {DENSE: ranking(dense), SPARSE: ranking(sparse)}
-    for places in (rrf(channels, weights=WEIGHTS, k=60), convex(channels, weights=WEIGHTS, lows={DENSE: 0.0, SPARSE: 0.0})):
-        assert all(0 <= relevance(found) <= 1 + 1e-12 for found in places.values())
+@given(SCORES, SCORES, st.sampled_from(["weighted", "rrf"]))
+def test_contributions_add_up_to_the_relevance(dense: dict[str, float], sparse: dict[str, float], method: str) -> None:
+    for hit in stage(method=method)(asked(dense, sparse)).hits:
+        assert abs(hit.score - sum(place.contribution for place in hit.channels.values())) < 1e-9
 
 
-@given(SCORES)
-def test_a_single_channel_keeps_its_order(scores: dict[str, float]) -> None:
-    only = {SPARSE: ranking(scores)}
-    fused = {id: relevance(places) for id, places in convex(only, weights=WEIGHTS, lows={SPARSE: 0.0}).items()}
-    assert [fused[id] for id in order(fused)] == [fused[match.id] for match in only[SPARSE]]
+@given(SCORES, SCORES, SCORES)
+def test_a_relevance_does_not_depend_on_what_else_was_found(
+    dense: dict[str, float], sparse: dict[str, float], others: dict[str, float]
+) -> None:
+    alone = hits(stage()(asked(dense, sparse)))
+    more = {f"other-{id}": score for id, score in others.items()}
+    beside = hits(stage()(asked({**dense, **more}, {**sparse, **more})))
+    assert {id: beside[id].score for id in alone} == {id: hit.score for id, hit in alone.items()}
 
 
-def test_scores_of_different_scales_are_never_added_raw() -> None:
-    channels = {DENSE: (Match("near", 0.9), Match("both", 0.85)), SPARSE: (Match("loud", 400.0), Match("both", 390.0))}
-    fused = {id: relevance(places) for id, places in convex(channels, weights=WEIGHTS, lows={DENSE: 0.3, SPARSE: 0.0}).items()}
-    assert order(fused)[0] == "both"
+def test_the_formula_is_the_weighted_sum_above_the_background() -> None:
+    hit = hits(stage(late=False)(asked({"a": 0.7}, {"a": 2.0}, terms=("unknown",))))["a"]
+    chosen, rarity = WEIGHTS, np.log(1 + 40.5 / 0.5)
+    vector = (0.7 - 0.5) / 0.5
+    expected = chosen.words * 2.0 / rarity + chosen.vector * vector + chosen.tokens * BACKGROUND.ratio * vector
+    assert hit.channels[SPARSE].normalised == pytest.approx(2.0 / rarity, rel=0.05)
+    assert hit.score == pytest.approx(expected, rel=0.02)
 
 
-def test_the_weights_are_used() -> None:
-    channels = {DENSE: (Match("meant", 0.9),), SPARSE: (Match("said", 9.0),)}
-    lows = {DENSE: 0.3, SPARSE: 0.0}
-    by_meaning = {id: relevance(places) for id, places in convex(channels, weights={DENSE: 0.9, SPARSE: 0.1}, lows=lows).items()}
-    by_words = {id: relevance(places) for id, places in convex(channels, weights={DENSE: 0.1, SPARSE: 0.9}, lows=lows).items()}
-    assert (order(by_meaning)[0], order(by_words)[0]) == ("meant", "said")
+def test_one_word_in_common_does_not_outweigh_what_is_meant() -> None:
+    dense = {f"m{number:02d}": 0.66 if number == 0 else 0.55 - number / 1000 for number in range(40)}
+    few = stage()(asked(dense, {"m39": 3.7}, terms=("away", "espresso", "thyroid")))
+    assert few.hits[0].id == "m00"
+    assert hits(few)["m39"].score > hits(few)["m38"].score
+
+
+def test_words_alone_are_all_of_the_relevance() -> None:
+    recall = replace(asked({}, {"a": 2.0, "b": 1.0}), vector=None)
+    found = stage()(recall).hits
+    assert [hit.id for hit in found] == ["a", "b"]
+    assert set(found[0].channels) == {SPARSE}
+    assert found[0].channels[SPARSE].weight == 1.0
+
+
+def test_a_memory_without_a_vector_is_judged_by_its_words_beside_others() -> None:
+    found = hits(stage()(asked({"near": 0.8}, {"said": 1.0})))
+    assert set(found["said"].channels) == {SPARSE, TOKENS}
+    assert found["said"].channels[TOKENS].normalised == 0.0
+
+
+def test_a_context_key_has_half_of_the_weight_of_the_vector() -> None:
+    store = MemoryStore()
+    store.activate(MODEL)
+    keyed = node("a", text="Yes, on Sunday!", context="Do you run? Yes, on Sunday!")
+    store.insert([keyed])
+    recall = asked({"a": 0.5}, {})
+    recall = replace(recall, channels={**recall.channels, CONTEXT: ranking({"a": 0.9})})
+    places = hits(stage(store)(recall))["a"].channels
+    assert places[DENSE].weight == places[CONTEXT].weight == WEIGHTS.vector / 2
+
+
+# --- late interaction ---
+
+
+def coded() -> MemoryStore:
+    """Return a store in which one text has the query's tokens and another has not; a third has no codes."""
+    store = MemoryStore()
+    store.activate(MODEL)
+    both = [node("covers", text="the boiler"), node("misses", text="a kettle"), node("bare", text="a note")]
+    tokens = {"covers": np.stack([unit("boiler"), unit("the")]), "misses": np.stack([unit("kettle")])}
+    made = [replace(embedding(each, unit(each.id)), tokens=pack(tokens[each.id]) if each.id in tokens else b"") for each in both]
+    store.insert(both, made)
+    return store
+
+
+def about_the_boiler(dense: Mapping[str, float]) -> Recall:
+    tokens = QueryTokens(np.stack([unit("the"), unit("boiler")]), (("the", 1), ("boiler?", 1)))
+    return replace(asked(dense, {}, terms=("boiler",)), query=tokens)
+
+
+def test_a_text_that_covers_the_query_token_by_token_comes_first() -> None:
+    dense = {"covers": 0.6, "misses": 0.6, "bare": 0.6}
+    with_tokens, without = stage(coded())(about_the_boiler(dense)), stage(coded(), late=False)(about_the_boiler(dense))
+    assert with_tokens.hits[0].id == "covers"
+    assert with_tokens.hits[-1].id == "misses"
+    assert len({hit.score for hit in without.hits}) == 1
+
+
+def test_a_text_without_codes_gets_what_its_cosine_lets_expect() -> None:
+    place = hits(stage(coded())(about_the_boiler({"bare": 0.6, "covers": 0.6})))["bare"].channels[TOKENS]
+    assert place.rank is None
+    assert place.normalised == pytest.approx(BACKGROUND.ratio * 0.2)
+    assert place.score == pytest.approx(BACKGROUND.maxsim(place.normalised))
 
 
 def test_a_stage_prints_its_options_and_compares_by_them() -> None:
-    one = Fuse(context_share=0.5, method="rrf", dense_weight=0.7, sparse_weight=0.3, rrf_k=60)
-    assert one == Fuse(context_share=0.5, method="rrf", dense_weight=0.7, sparse_weight=0.3, rrf_k=60)
+    one, other = stage(method="rrf"), stage(method="rrf")
+    assert one == other
     assert "method='rrf'" in repr(one)
-
-
-def fused(full: float, channels: dict[str, Ranking], *, nodes: int = 40) -> dict[str, float]:
-    store = MemoryStore()
-    store.insert([node(f"n{number}") for number in range(nodes)])
-    stage = Fuse(method="convex", dense_weight=0.5, sparse_weight=0.5, context_share=0.0, rrf_k=60, sparse_full=full, store=store)
-    recall = Recall(question=ASKED, channels=channels, lows=dict.fromkeys(channels, 0.0))
-    return {hit.id: hit.score for hit in stage(recall).hits}
-
-
-def test_the_best_of_words_that_nearly_all_memories_hold_is_no_full_evidence() -> None:
-    channels = {"dense": ranking({"right": 0.9, "short": 0.4}), "sparse": ranking({"short": 2e-6})}
-    assert max(fused(0.0, channels).items(), key=lambda hit: hit[1])[0] == "short"
-    weighed = fused(1.0, channels)
-    assert max(weighed.items(), key=lambda hit: hit[1])[0] == "right"
-    assert weighed["right"] > 0.999, "what the words do not tell the meaning does"
-
-
-def test_words_that_tell_weigh_what_they_did_and_words_alone_are_all_there_is() -> None:
-    channels = {"dense": ranking({"a": 0.9}), "sparse": ranking({"b": 4.0, "a": 2.0})}
-    assert fused(1.0, channels) == fused(0.0, channels)
-    words = {"sparse": ranking({"a": 0.2, "b": 0.1})}
-    assert fused(1.0, words) == fused(0.0, words)
-
-
-def test_among_a_few_memories_a_word_that_one_of_them_holds_tells() -> None:
-    channels = {"dense": ranking({"right": 0.9, "short": 0.8}), "sparse": ranking({"short": idf(2, 1)})}
-    assert fused(1.0, channels, nodes=2) == fused(0.0, channels, nodes=2)
-
-
-def small_space(**options: float) -> Fuse:
-    store = MemoryStore()
-    store.insert([node(f"m{number:02d}", text=f"note {number} of the household") for number in range(40)])
-    return Fuse(method="convex", dense_weight=0.5, sparse_weight=0.5, context_share=0.0, rrf_k=60, store=store, **options)
-
-
-def in_a_small_space(terms: tuple[str, ...] = ("away",)) -> Recall:
-    """One of forty is near; any two texts are alike to a degree, and another has a word of the question that no third has."""
-    dense = ranking({f"m{number:02d}": 0.66 if number == 0 else 0.55 - number / 1000 for number in range(40)})
-    channels = {DENSE: dense, SPARSE: (Match("m39", 3.7),)}
-    return Recall(question=ASKED, terms=terms, channels=channels, lows={DENSE: 0.3, SPARSE: 0.0}, complete={DENSE: 40, SPARSE: 1})
-
-
-def best_of(recall: Recall) -> str:
-    return recall.hits[0].id
-
-
-def test_in_a_small_space_one_word_in_common_does_not_outweigh_what_is_meant() -> None:
-    assert best_of(small_space()(in_a_small_space())) == "m39"
-    found = small_space(near_share=0.25)(in_a_small_space())
-    assert nearness(found, "m00") == 1.0
-    assert nearness(found, "m01") == pytest.approx(0.068, abs=0.005)
-    assert nearness(found, "m39") < 0.001
-    assert best_of(small_space(near_share=0.25, sparse_cover=0.5)(in_a_small_space(("away", "espresso", "thyroid")))) == "m00"
-
-
-def test_the_best_by_meaning_alone_comes_before_the_best_by_words_alone() -> None:
-    assert best_of(small_space(near_share=0.25)(in_a_small_space())) == "m00"
-
-
-def nearness(recall: Recall, id: str) -> float:
-    return next(hit for hit in recall.hits if hit.id == id).channels[DENSE].normalised
-
-
-def test_what_is_not_near_keeps_its_order_behind_what_is() -> None:
-    found = small_space(near_share=0.25)(in_a_small_space())
-    values = [nearness(found, f"m{number:02d}") for number in range(40)]
-    assert all(nearer > further for nearer, further in pairwise(values))
-
-
-def test_ten_that_are_equally_near_make_nothing_else_near() -> None:
-    dense = ranking({f"m{number:02d}": 0.8 if number < 12 else 0.5 for number in range(40)})
-    recall = replace(in_a_small_space(), channels={DENSE: dense, SPARSE: ()})
-    found = small_space(near_share=0.25)(recall)
-    assert (nearness(found, "m00"), nearness(found, "m11")) == (1.0, 1.0)
-    assert nearness(found, "m12") < 0.001
-
-
-def test_what_was_too_far_still_counts_as_searched() -> None:
-    """A floor that cuts a list does not change how near what is left is."""
-    recall = in_a_small_space()
-    cut = replace(recall, channels={**recall.channels, DENSE: recall.channels[DENSE][:20]})
-    fuse = small_space(near_share=0.25)
-    assert nearness(fuse(recall), "m05") == nearness(fuse(cut), "m05")
-
-
-def test_context_keys_are_as_near_as_what_is_said() -> None:
-    recall = in_a_small_space()
-    amid = replace(recall, channels={**recall.channels, CONTEXT: recall.channels[DENSE]}, lows={**recall.lows, CONTEXT: 0.3})
-    found = replace(small_space(near_share=0.25), context_share=0.5)(replace(amid, complete={**recall.complete, CONTEXT: 40}))
-    places = next(hit for hit in found.hits if hit.id == "m20").channels
-    assert places[CONTEXT].normalised == places[DENSE].normalised < 0.001
-
-
-def test_words_weigh_as_much_as_of_the_question_they_hold() -> None:
-    unknown = ("away", "espresso", "thyroid", "tablet", "straight")
-    whole, part = (small_space(near_share=0.25, sparse_cover=0.3)(in_a_small_space(terms)) for terms in (("away",), unknown))
-    assert best_of(part) == "m00"
-    weights = [next(hit for hit in found.hits if hit.id == "m39").channels[SPARSE].weight for found in (whole, part)]
-    assert weights[0] == pytest.approx(0.5, abs=0.001)
-    assert weights[0] > weights[1] > 0
-
-
-def test_where_words_find_nothing_what_is_meant_is_all_of_the_relevance() -> None:
-    recall = in_a_small_space()
-    found = small_space(near_share=0.25)(replace(recall, channels={**recall.channels, SPARSE: ()}))
-    assert (found.hits[0].id, found.hits[0].score) == ("m00", 1.0)
-
-
-def test_a_full_list_of_a_large_space_is_measured_from_its_end_as_ever() -> None:
-    fuse = Fuse(method="convex", dense_weight=1.0, sparse_weight=0.0, context_share=0.0, rrf_k=60, near_share=0.25)
-    dense = ranking({f"m{n:02d}": 0.8 - n / 100 for n in range(20)})
-    recall = Recall(question=ASKED, channels={DENSE: dense}, lows={DENSE: dense[-1].score})
-    store = MemoryStore()
-    store.insert([node(f"m{number:03d}", text=f"note {number}") for number in range(200)])
-    alone, amid = fuse(recall), replace(fuse, store=store)(recall)
-    assert [hit.score for hit in alone.hits] == [hit.score for hit in amid.hits]
-
-
-def test_what_passes_a_narrow_filter_is_a_small_space() -> None:
-    store = MemoryStore()
-    store.insert([node(f"m{number:03d}", text=f"note {number}") for number in range(200)])
-    found = replace(small_space(near_share=0.25), store=store)(in_a_small_space())
-    assert nearness(found, "m20") < 0.001 < nearness(found, "m05")
-
-
-@given(st.lists(st.floats(-1, 1), max_size=40), st.floats(0, 1), st.integers(0, 400))
-def test_the_zero_of_the_scale_lies_between_the_floor_and_the_best(scores: list[float], share: float, nodes: int) -> None:
-    found = ranking({f"m{number:02d}": score for number, score in enumerate(scores)})
-    low = unrelated(found, 0.3, share=share, among=max(nodes, len(found)))
-    assert 0.3 <= low <= max([0.3, *scores])

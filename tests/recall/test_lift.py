@@ -61,7 +61,7 @@ def test_lifting_keeps_relevance_a_sum_of_shares_between_zero_and_one(own: float
 
 
 def test_of_two_like_chunks_the_one_in_the_better_section_comes_first(store: MemoryStore) -> None:
-    lift = Lift(weight=0.2, weight_long=0.2, dense_weight=0.0, limit=10, store=store)
+    lift = Lift(weight=0.2, weight_long=0.2, limit=10, store=store)
     answer = lift(asked(store, f"{HARBOUR} lamp"))
     scores = {hit.id: hit.score for hit in answer.hits}
     assert scores["c1"] > scores["c2"]
@@ -79,18 +79,18 @@ def test_a_chunk_without_a_context_key_has_its_own_share_of_its_section(store: M
 
 
 def _lift(store: MemoryStore) -> Lift:
-    return Lift(weight=0.2, weight_long=0.4, dense_weight=0.0, limit=10, store=store)
+    return Lift(weight=0.2, weight_long=0.4, limit=10, store=store)
 
 
 def test_a_chunk_whose_section_was_not_found_gives_up_its_share(store: MemoryStore) -> None:
-    answer = Lift(weight=0.2, weight_long=0.2, dense_weight=0.0, limit=10, store=store)(asked(store, "tide"))
+    answer = Lift(weight=0.2, weight_long=0.2, limit=10, store=store)(asked(store, "tide"))
     unfound = next(hit for hit in answer.hits if hit.id == "c2")
     assert unfound.channels[SECTION] == Place(None, 0.0, 0.0, 0.2)
     assert unfound.score == pytest.approx(0.4)
 
 
 def test_nothing_changes_where_no_section_was_found_or_none_may_vote(store: MemoryStore) -> None:
-    lift = Lift(weight=0.2, weight_long=0.2, dense_weight=0.0, limit=10, store=store)
+    lift = Lift(weight=0.2, weight_long=0.2, limit=10, store=store)
     for recall in (asked(store, "unheard words"), replace(asked(store, "tide"), hits=()), asked(store, "tide", space="empty")):
         assert lift(recall) is recall
     recall = asked(store, "tide")
@@ -100,7 +100,7 @@ def test_nothing_changes_where_no_section_was_found_or_none_may_vote(store: Memo
 
 def test_a_section_votes_whenever_it_began_and_also_where_only_its_chunks_are_asked_for(store: MemoryStore) -> None:
     begun = where(since=where().now.replace(year=2030), within=("s0",), kinds=(Kind.CHUNK,))
-    found = sections(store, begun, terms=["tide"], vector=None, dense_weight=0.5, limit=10)
+    found = sections(store, begun, terms=["tide"], limit=10)
     assert [match.id for match in found] == ["s0"]
     assert 0 < found[0].score <= 1
 

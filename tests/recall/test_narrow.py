@@ -8,16 +8,16 @@ import pytest
 
 import clew
 from clew.recall.narrow import FLAT, Narrow
-from clew.recall.state import Question, Recall
+from clew.recall.state import QueryVectors, Question, Recall
 from clew.settings import Weights
 from clew.store.memory import MemoryStore
 from clew.testing import FixedClock, node, where
-from clew.types import Kind, Vectors
+from clew.types import Kind
 from clew.words import terms
 
 
-def unable(text: str) -> tuple[Vectors | None, tuple[str, ...]]:
-    return None, ("there is no model",)
+def unable(text: str) -> QueryVectors:
+    return QueryVectors(None, ("there is no model",))
 
 
 def asked(text: str) -> Recall:
@@ -34,20 +34,20 @@ def store() -> MemoryStore:
 
 
 def test_only_the_best_sections_are_looked_into(store: MemoryStore) -> None:
-    answer = Narrow(count=2, dense_weight=0.5, store=store, embed=unable)(asked("berth"))
+    answer = Narrow(count=2, store=store, embed=unable)(asked("berth"))
     assert len(answer.question.where.within) == 2
     assert set(answer.question.where.within) <= {"s1", "s2", "s3", "s4"}
     assert answer.notes == ("there is no model",)
 
 
 def test_where_no_section_answers_only_what_stands_in_none_is_seen(store: MemoryStore) -> None:
-    answer = Narrow(count=2, dense_weight=0.5, store=store, embed=unable)(asked("unheard"))
+    answer = Narrow(count=2, store=store, embed=unable)(asked("unheard"))
     assert answer.question.where.within == ("",)
 
 
 def test_a_store_without_sections_is_searched_at_once_and_the_answer_says_so() -> None:
     recall = asked("berth")
-    answer = Narrow(count=2, dense_weight=0.5, store=MemoryStore(), embed=unable)(recall)
+    answer = Narrow(count=2, store=MemoryStore(), embed=unable)(recall)
     assert (answer.question, answer.notes) == (recall.question, (FLAT,))
 
 
@@ -73,7 +73,7 @@ def test_the_question_is_embedded_once(memory: clew.Clew) -> None:
     asked_for: list[str] = []
     genuine = memory._vectors.query
 
-    def counted(text: str) -> tuple[Vectors | None, tuple[str, ...]]:
+    def counted(text: str) -> QueryVectors:
         asked_for.append(text)
         return genuine(text)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -141,13 +140,19 @@ def test_every_stage_leaves_its_step_with_the_time_it_took(memory: clew.Clew) ->
 
 
 def test_the_settings_reach_the_stages() -> None:
-    options = {"candidates": 7, "dense_floor": 0.1, "fusion": "rrf", "rrf_dense_weight": 0.25, "rrf_sparse_weight": 0.5, "rrf_k": 10}
+    options = {
+        "candidates": 7,
+        "dense_floor": 0.1,
+        "fusion": "rrf",
+        "rrf_dense_weight": 0.25,
+        "rrf_sparse_weight": 0.5,
+        "rrf_k": 10,
+        "late_interaction": False,
+    }
     options |= {"latest": False, "latest_share": 0.7, "latest_cosine": 0.8, "period_weight": 0.3}
     options |= {
-        "context_share": 0.25,
         "section_weight": 0.4,
         "section_weight_long": 0.3,
-        "section_dense_weight": 0.6,
         "parts_weight": 0.7,
         "addressed_weight": 0.35,
         "news_weight": 0.45,
@@ -155,17 +160,14 @@ def test_the_settings_reach_the_stages() -> None:
         "speaker_weight": 0.3,
         "reply_weight": 0.5,
         "asking_weight": 0.6,
-        "sparse_full": 2.0,
-        "sparse_cover": 0.4,
-        "near_share": 0.2,
     }
     with clew.open(":memory:", model={"embedder": "none"}, recall=options, score={"access_divisor": 9.0}) as memory:
         _, _, found, fuse, lift, addressed, parts, _, _, score, _, reply, news, several, chronology, _, _ = memory.recipe("balanced").stages
         assert isinstance(found, Candidates)
         assert (found.limit, found.dense_floor) == (7, 0.1)
-        words = Fuse(method="rrf", dense_weight=0.25, sparse_weight=0.5, context_share=0.25, rrf_k=10, sparse_full=2.0, sparse_cover=0.4)
-        assert fuse == replace(words, near_share=0.2)
-        assert lift == Lift(weight=0.4, weight_long=0.3, dense_weight=0.6, limit=7, store=memory.store)
+        assert isinstance(fuse, Fuse)
+        assert (fuse.method, fuse.rrf_weights, fuse.rrf_k, fuse.late_interaction) == ("rrf", (0.25, 0.5), 10, False)
+        assert lift == Lift(weight=0.4, weight_long=0.3, limit=7, store=memory.store)
         assert parts == Parts(weight=0.7, stages=(found, fuse, lift))
         assert addressed == Addressed(weight=0.35, stages=(found, fuse), store=memory.store)
         assert news == News(weight=0.45, store=memory.store)

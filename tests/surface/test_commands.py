@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from clew.engine import opening
+from clew.surface.cli import checks
 from tests.surface.conftest import TEXTS, Cli
+from tests.token_model import TokenModel
 
 
 def test_add_says_what_became_of_the_text(cli: Cli) -> None:
@@ -369,3 +372,25 @@ def test_global_options_may_stand_before_the_command(cli: Cli, tmp_path: Path) -
     assert json.loads(cli("--store", str(other), "--json", "add", TEXTS[0]).stdout)["outcome"] == "inserted"
     assert other.exists()
     assert not cli.store.exists()
+
+
+def test_stats_and_doctor_tell_how_many_memories_lack_token_codes_and_reembed_fills_them_in(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in (opening, checks):  # a model that gives tokens, and none has to be fetched
+        monkeypatch.setattr(place, "load_model", lambda spec, **_: None if spec == "none" else TokenModel())
+    monkeypatch.setenv("CLEW_MODEL__TOKEN_CODES", "false")
+    cli("add", "-", stdin="\n".join(TEXTS))
+    assert "token codes" not in cli("stats").stdout
+    assert cli.json("stats")["token_codes"] == {"nodes": 0, "missing": 0, "bytes": 0}
+    assert "token codes" not in {check["name"] for check in cli.json("doctor")["checks"]}
+    monkeypatch.delenv("CLEW_MODEL__TOKEN_CODES")
+    assert "without them  3: run clew reembed" in cli("stats").stdout
+    found = {check["name"]: check for check in cli.json("doctor")["checks"]}["token codes"]
+    assert (found["status"], found["way_out"]) == ("warning", "clew reembed")
+    assert found["detail"].startswith("3 memories without token codes")
+    assert "3 memories embedded" in cli("reembed").stdout
+    told = cli.json("stats")["token_codes"]
+    assert (told["nodes"], told["missing"], told["bytes"] > 0) == (3, 0, True)
+    assert f"token codes  3, {told['bytes'] // 3} B each" in cli("stats").stdout
+    assert {check["name"]: check["status"] for check in cli.json("doctor")["checks"]}["token codes"] == "ok"

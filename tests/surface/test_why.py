@@ -59,7 +59,7 @@ def test_why_for_people_names_place_main_reason_and_the_tree(filled: Cli) -> Non
     assert told.startswith(f"{TEXTS[0]}\nRank 1 of ")
     assert "Main reason: " in told
     assert "├── semantic" in told
-    assert "│   └── words" in told
+    assert "│   ├── words" in told
     assert all(line == line.rstrip() for line in told.splitlines())
 
 
@@ -117,9 +117,9 @@ def test_a_saved_trace_replays_identically_and_then_tells_what_changed(filled: C
 def test_a_changed_setting_is_named_by_the_command_too(filled: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "trace.json"
     filled("recall", ASK, "--save-trace", str(file))
-    monkeypatch.setenv("CLEW_RECALL__CONVEX_DENSE_WEIGHT", "0.9")
+    monkeypatch.setenv("CLEW_RECALL__VECTOR_WEIGHT", "0.9")
     found = filled.json("replay", str(file), code=None)
-    assert found["settings"] == {"recall.convex_dense_weight": {"before": 0.5, "after": 0.9}}
+    assert found["settings"] == {"recall.vector_weight": {"before": 0.675, "after": 0.9}}
 
 
 def test_a_trace_is_not_written_over_a_file_or_into_no_folder(filled: Cli, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from clew.ingest.firewall.screening import screened, scrubbed
 from clew.ingest.questions.asking import questions_of
 from clew.ports import Clock, Embedder, OnDamage, Problem, Progress, Repaired, Reranker, Sort, Store
 from clew.recall.recipes import NAMES, Recipe, recipe
-from clew.recall.state import Recall
+from clew.recall.state import QueryVectors, Recall
 from clew.settings import Settings, as_dict
 from clew.settings import load as load_settings
 from clew.telemetry import Telemetry, Watch, watched
@@ -49,7 +49,6 @@ from clew.types import (
     NodeId,
     Outcome,
     Receipt,
-    Vectors,
 )
 from clew.user_files import expanded
 
@@ -94,7 +93,7 @@ class Clew:
         self._owns_store = owns_store
         self._closed = False
         self.watch = Watch(telemetry, include_text=settings.telemetry.include_text)
-        self._vectors = Vectoriser(embedder, store, called=self.watch.embedded)
+        self._vectors = Vectoriser(embedder, store, token_codes=settings.model.token_codes, called=self.watch.embedded)
         self._reading = Reading(reranker, settings.rerank.model)
         asker = questioner(settings.questions)
         self._returned = Returned(store, minutes=settings.firewall.echo_minutes) if settings.firewall.echo else None
@@ -317,7 +316,7 @@ class Clew:
         self._check_open()
         return replaying.replay(self, trace)
 
-    def embedded_query(self, text: str) -> tuple[Vectors | None, tuple[str, ...]]:
+    def embedded_query(self, text: str) -> QueryVectors:
         """Return the vector of a question, or None and why there is none."""
         return self._vectors.query(text)
 
@@ -351,6 +350,7 @@ class Clew:
                 embed=self._vectors.query,
                 quick=self._vectors.quick,
                 words=self._vectors.words,
+                background=self._vectors.background,
                 executor=self._executor,
                 read=self._reading.scores,
                 reader=self._reading.name,
@@ -614,9 +614,10 @@ class Clew:
         Of the whole store also the `ledger`: what this Clew has spent since it was opened, in calls, tokens and milliseconds.
         """
         self._tracker.flush()
-        if space is not None:
-            return dict(self.store.stats(line("space", space, limit=MAX_NAME_CHARACTERS)))
-        return {**self.store.stats(), "tracking_failure": self._tracker.failure, "ledger": self.watch.totals()}
+        counts = dict(self.store.stats(None if space is None else line("space", space, limit=MAX_NAME_CHARACTERS)))
+        if not self._vectors.makes_token_codes:  # then none is missing
+            counts["token_codes"] = {**counts["token_codes"], "missing": 0}
+        return counts if space is not None else {**counts, "tracking_failure": self._tracker.failure, "ledger": self.watch.totals()}
 
     def decay(self, *, dry_run: bool = True, space: str | None = None, now: Moment | None = None, force: bool = False) -> Decayed:
         """Archive the memories that have faded (settings `decay`), or only tell which would go; nothing is deleted.
@@ -639,9 +640,15 @@ class Clew:
         )
 
     def reembed(self, embedder: Embedder | None = None, *, progress: Progress = silent) -> reembedding.Reembedded:
-        """Give every memory a vector of the configured model, or of another; resumes after an interruption."""
+        """Give every memory a vector of the configured model, or of another, and its token codes; resumes after an interruption."""
         chosen = embedder or self._vectors.embedder
-        done = reembedding.reembed(self.store, chosen, batch_size=self.settings.memory.batch_size, progress=progress)
+        done = reembedding.reembed(
+            self.store,
+            chosen,
+            batch_size=self.settings.memory.batch_size,
+            progress=progress,
+            token_codes=self.settings.model.token_codes,
+        )
         self._vectors.embedder = chosen
         return done
 

@@ -19,7 +19,7 @@ from clew.errors import InputError
 from clew.ingest.fields import MAX_METADATA_DEPTH, MAX_NAME_CHARACTERS, plain_metadata, share
 from clew.parsing import check_depth
 from clew.settings import Settings
-from clew.store.vectors import as_unit
+from clew.store.vectors import as_codes, as_unit
 from clew.times import parse_time
 from clew.types import Edge, Embedding, Event, EventKind, Kind, Node, Quality, Role, Stability, Stub
 from clew.words import content_hash
@@ -135,7 +135,7 @@ NODE: dict[str, Read] = {
     "metadata": _object,
 }
 EVENT: dict[str, Read] = {"node": _line, "kind": _known(EventKind), "at": _time, "detail": _object}
-VECTOR: dict[str, Read] = {"node": _line, "role": _known(Role), "text_hash": _line, "float16": _text}
+VECTOR: dict[str, Read] = {"node": _line, "role": _known(Role), "text_hash": _line, "float16": _text, "tokens": _text}
 EDGE: dict[str, Read] = {
     **dict.fromkeys(("source", "target", "kind"), _line),
     **dict.fromkeys(("weight", "confidence"), share),
@@ -179,15 +179,17 @@ def read_event(values: Any) -> Event:
 
 
 def read_vector(values: Any, dimension: int | None) -> Embedding:
-    """Return the vector of a record, which must have as many numbers as the export's model gives."""
-    found = _values(values, VECTOR, set(VECTOR))
+    """Return the vector of a record, which must have as many numbers as the export's model gives, with its token codes if it has any."""
+    found = _values(values, VECTOR, set(VECTOR) - {"tokens"})
     raw = base64.b64decode(found["float16"], validate=True)  # its error is a ValueError
     if dimension is not None and len(raw) != 2 * dimension:
         raise _wrong("float16", f"{len(raw)} bytes", f"is not a vector of {dimension} numbers")
     vector = np.frombuffer(raw, "<f2").astype(np.float32)
+    tokens = base64.b64decode(found["tokens"], validate=True) if "tokens" in found else None
     if dimension is not None:
         as_unit(vector, dimension)
-    return Embedding(node=found["node"], role=found["role"], text_hash=found["text_hash"], vector=vector)
+        as_codes(tokens, dimension)
+    return Embedding(node=found["node"], role=found["role"], text_hash=found["text_hash"], vector=vector, tokens=tokens)
 
 
 def read_edge(values: Any) -> Edge:

@@ -103,7 +103,8 @@ def _event(event: Event) -> dict[str, Any]:
 
 def _vector(embedding: Embedding) -> dict[str, Any]:
     raw = base64.b64encode(embedding.vector.astype("<f2").tobytes()).decode()
-    return {"node": embedding.node, "role": str(embedding.role), "text_hash": embedding.text_hash, "float16": raw}
+    codes = {} if embedding.tokens is None else {"tokens": base64.b64encode(embedding.tokens).decode()}
+    return {"node": embedding.node, "role": str(embedding.role), "text_hash": embedding.text_hash, "float16": raw, **codes}
 
 
 def _line(value: Mapping[str, Any]) -> str:
@@ -288,7 +289,8 @@ class _Loader:
         if (vector.node, str(vector.role)) in self._vectors:
             raise ValueError("is a second vector of the same memory and role")
         if self._owned(vector.node) and self._model is not None and vector.node not in self._reworded:
-            self._vectors[vector.node, str(vector.role)] = vector
+            kept = vector if self._settings.model.token_codes else replace(vector, tokens=None)
+            self._vectors[vector.node, str(vector.role)] = kept
 
     def edge(self, values: Any) -> None:
         """Take an edge; its ends may stand below it."""

@@ -26,7 +26,7 @@ from clew.errors import InputError, NotFoundError
 from clew.ingest.commit import Committer, without_offer
 from clew.ingest.context import is_message
 from clew.ingest.draft import Draft, OnDuplicate, embedding_text
-from clew.ingest.embedding import Embed
+from clew.ingest.embedding import Embed, sources_of
 from clew.ingest.firewall.echo import Returned
 from clew.ingest.hygiene import cleaned
 from clew.ingest.questions.asking import Ahead, asked
@@ -276,7 +276,7 @@ class Truth:
             return self.embed, None  # it will be rejected
         clean = replace(offered, text=text)
         questions = asked([clean], self.questioner, self.settings.questions)
-        wanted = list(dict.fromkeys([embedding_text(clean), *(each for made in questions.values() for each in made.texts)]))
+        wanted = list(sources_of([embedding_text(clean)], (each for made in questions.values() for each in made.texts)).values())
         made = self.embed(wanted)
         return (lambda texts: made if list(texts) == wanted else self.embed(texts)), Ahead(questions, self.questioner)
 

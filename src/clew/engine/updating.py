@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from clew.engine import versions
 from clew.engine.request import unknown
 from clew.errors import InputError, RefusedError
 from clew.ingest.context import is_message
-from clew.ingest.draft import Draft, embedding_text
-from clew.ingest.embedding import Embed, agree_on_model
+from clew.ingest.draft import Draft
+from clew.ingest.embedding import Embed, Embedded, agree_on_model, made, wanted
 from clew.ingest.fields import one_of
 from clew.ingest.firewall.screening import REFUSE, WAY_OUT
 from clew.ingest.firewall.screening import RULE as SECRET
@@ -18,7 +19,7 @@ from clew.ingest.naming import mentions_of
 from clew.ingest.quality import assess
 from clew.ports import Clock, ModelInfo, Store
 from clew.settings import Settings
-from clew.types import Embedding, Event, EventKind, Kind, Node, NodeId, Role
+from clew.types import Embedding, Event, EventKind, Kind, Node, NodeId
 from clew.words import sentence_list
 
 CHANGEABLE = ("title", "category", "trigger", "importance", "stability", "tags", "metadata", "source")
@@ -51,14 +52,15 @@ def updated(
     checked = drafted(versions.head_of(store, found).text, given)
     if checked.secrets and settings.firewall.secrets == REFUSE:
         raise RefusedError(f"What was given holds a secret ({sentence_list(checked.secrets)}). {WAY_OUT}", rule=SECRET)
-    vectors = embed([embedding_text(checked)])[0] if "title" in given else None
+    needed = list(wanted([replace(versions.head_of(store, found), title=checked.title)])) if "title" in given else []
+    vectors = embed([each.source for each in needed]) if needed else Embedded(None)
     with store.transaction():
         node = versions.head_of(store, found)
         changes = {name: getattr(checked, name) for name in given if getattr(checked, name) != getattr(node, name)}
         if changes:
             _write(store, node.id, changes, clock)
         if "title" in changes:
-            _retitled(store, node.id, vectors, model, settings)
+            _retitled(store, node.id, [] if vectors.vectors is None else made(needed, vectors.rows()), model, settings)
         return store.get([node.id])[node.id]
 
 
@@ -68,11 +70,11 @@ def _write(store: Store, id: NodeId, changes: Mapping[str, Any], clock: Clock) -
     store.append([Event(node=id, kind=EventKind.UPDATE, at=clock(), detail=told)])
 
 
-def _retitled(store: Store, id: NodeId, vectors: Any, model: Callable[[], ModelInfo], settings: Settings) -> None:
-    """Let what was read from the title follow it: the vector, the names, the quality."""
+def _retitled(store: Store, id: NodeId, vectors: Sequence[Embedding], model: Callable[[], ModelInfo], settings: Settings) -> None:
+    """Let what was read from the title follow it: the vectors, the names, the quality."""
     node = store.get([id])[id]
     store.update(id, quality=assess(node.text, title=node.title))
     store.mention(mentions_of(node, settings=settings.entities))
-    if vectors is not None:
+    if vectors:
         agree_on_model(store, model())
-        store.put([Embedding(node=id, role=Role.CONTENT, text_hash=node.content_hash, vector=vectors[0])], model())
+        store.put(vectors, model())

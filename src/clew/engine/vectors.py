@@ -13,7 +13,9 @@ from time import perf_counter
 import numpy as np
 
 from clew.errors import ModelError, ModelMismatchError, ModelMissingError
-from clew.ports import Embedder, EmbedRole, ModelInfo, Store, SupportsWords
+from clew.ingest.embedding import Embedded, Source, embed_passages
+from clew.ports import Background, Embedder, EmbedRole, ModelInfo, SpannedText, Store, SupportsBackground, SupportsTokens, SupportsWords
+from clew.recall.state import QueryTokens, QueryVectors
 from clew.types import Vectors
 
 QUICK_SECONDS = 0.001  # less than it takes to let another thread search meanwhile
@@ -27,12 +29,25 @@ def unheard(role: str, texts: int, seconds: float) -> None:
 class Vectoriser:
     """Embeds with the configured model, under the store's name for it; `called` hears of every call: role, texts, seconds."""
 
-    def __init__(self, embedder: Embedder | None, store: Store, *, called: Callable[[str, int, float], None] = unheard) -> None:
+    def __init__(
+        self,
+        embedder: Embedder | None,
+        store: Store,
+        *,
+        token_codes: bool = True,
+        called: Callable[[str, int, float], None] = unheard,
+    ) -> None:
         self.embedder = embedder
         self._store = store
+        self._token_codes = token_codes
         self._called = called
         self._query_seconds = math.inf  # what the last question took
         self._agreed = False  # whether the store was seen to hold vectors of this very model
+
+    @property
+    def makes_token_codes(self) -> bool:
+        """Whether what is written gets token codes: the model gives them, and they are not turned off."""
+        return self._token_codes and isinstance(self.embedder, SupportsTokens)
 
     def model(self) -> ModelInfo:
         """Return the name under which the store keeps this model's vectors."""
@@ -40,22 +55,40 @@ class Vectoriser:
             raise ModelMissingError(NO_MODEL)
         return ModelInfo(self.embedder.id, self.embedder.dimension)
 
-    def passages(self, texts: Sequence[str]) -> tuple[Vectors | None, tuple[str, ...]]:
-        """Return the vectors of texts to be stored, or None and why.
+    def passages(self, texts: Sequence[Source]) -> Embedded:
+        """Return the vectors of texts to be stored with their token codes, or None and why.
 
         Whoever writes them asks the store in the writing transaction (`agree_on_model`). So a model that was seen to be the
         store's is not asked for before every text: if another process has changed it since, only the embedding was in vain.
         """
-        return self._embed(texts, EmbedRole.PASSAGE, agreed=self._agreed)
+        return self._embed(EmbedRole.PASSAGE, lambda model: self._embedded(model, texts), len(texts), agreed=self._agreed)
 
-    def query(self, text: str) -> tuple[Vectors | None, tuple[str, ...]]:
-        """Return the vector of a question, or None and why; a store without vectors is not worth embedding for, and needs no reason."""
+    def _embedded(self, model: Embedder, texts: Sequence[Source]) -> Embedded:
+        return embed_passages(model, texts, token_codes=self._token_codes)
+
+    def query(self, text: str) -> QueryVectors:
+        """Return the vectors of a question, or none and why; a store without vectors is not worth embedding for, and needs no reason."""
         if self.embedder is not None:
             if (kept := self._store.model()) is None:
-                return None, ()
+                return QueryVectors(None)
             self._agree(kept)
-        vectors, notes = self._embed([text], EmbedRole.QUERY, agreed=True)
-        return (None if vectors is None else vectors[0]), notes
+        tokens: list[QueryTokens] = []
+
+        def embed(model: Embedder) -> Embedded:
+            if not self._token_codes or not isinstance(model, SupportsTokens):
+                return Embedded(model.embed([text], role=EmbedRole.QUERY))
+            found = model.embed_tokens([SpannedText.whole(text)], role=EmbedRole.QUERY)
+            tokens.append(QueryTokens(found.tokens[0], tuple((piece, model.count(piece)) for piece in text.split())))
+            return Embedded(found.vectors)
+
+        vectors, notes, _ = self._embed(EmbedRole.QUERY, embed, 1, agreed=True)
+        return QueryVectors(None if vectors is None else vectors[0], notes, tokens[0] if tokens else None)
+
+    @property
+    def background(self) -> Background:
+        """What the model gives for a query and a text that have nothing to do with each other."""
+        model: object = self.embedder
+        return model.background if isinstance(model, SupportsBackground) else Background()
 
     def words(self, question: Sequence[str], texts: Sequence[Sequence[str]]) -> tuple[Vectors, Sequence[Vectors]] | None:
         """Return the vectors of the question's words and of the words of each text; None from a model that gives texts only.
@@ -74,26 +107,26 @@ class Vectoriser:
         self._called(EmbedRole.QUERY, 1 + len(texts), perf_counter() - began)
         return asked, told
 
-    def _embed(self, texts: Sequence[str], role: EmbedRole, *, agreed: bool) -> tuple[Vectors | None, tuple[str, ...]]:
+    def _embed(self, role: EmbedRole, embed: Callable[[Embedder], Embedded], texts: int, *, agreed: bool) -> Embedded:
         if self.embedder is None:
-            return None, (NO_MODEL,)
+            return Embedded(None, (NO_MODEL,))
         if not agreed:
             self.check()
         if not texts:
-            return np.empty((0, 0), np.float32), ()
+            return Embedded(np.empty((0, 0), np.float32))
         began = perf_counter()
         try:
-            vectors = self.embedder.embed(texts, role=role)
+            found = embed(self.embedder)
         except ModelMismatchError:
             raise
         except ModelError as error:
             cost = "Recall is by words alone" if role is EmbedRole.QUERY else "Stored without a vector; clew reembed adds it later"
-            return None, (f"{cost}: {error.message}",)
+            return Embedded(None, (f"{cost}: {error.message}",))
         taken = perf_counter() - began
         if role is EmbedRole.QUERY:
             self._query_seconds = taken
-        self._called(role, len(texts), taken)
-        return vectors, ()
+        self._called(role, texts, taken)
+        return found
 
     def quick(self) -> bool:
         """Tell whether a question is embedded in no time, as by a table of words, going by the last one."""

@@ -6,7 +6,6 @@ show it. A set on which everything is right is refused.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -31,7 +30,6 @@ from clew.settings import load as load_settings
 FULL = "clew"
 NO_EFFECT = "changed no ranking"
 SYSTEMS = ("bm25", "dense", FULL)
-WEIGHT_STEP = 0.2
 FACTORS = ("reinforcement", "graph", "temporal")
 META_WEIGHT = 0.2  # where it is off: enough to be seen, and a third of what an earlier design lost by
 FEWER, MORE = 0.3, 3  # of the configured candidates, as the recipes fast and thorough
@@ -50,7 +48,7 @@ class Variant:
 def usual_variants(settings: Settings) -> Iterator[Variant]:
     """Yield what can be taken away from or altered in a configuration, one thing at a time."""
     recall = settings.recall
-    fusion = "rrf" if recall.fusion == "convex" else "convex"
+    fusion = "rrf" if recall.fusion == "weighted" else "weighted"
     yield Variant(name=f"fusion-{fusion}", settings={"recall.fusion": fusion}, needs="vectors")
     yield Variant(name="no-dense", recipe="lexical", needs="vectors")
     yield Variant(name="no-sparse", recipe="dense", needs="vectors")
@@ -62,12 +60,7 @@ def usual_variants(settings: Settings) -> Iterator[Variant]:
     )
     for count in (max(1, round(recall.candidates * FEWER)), recall.candidates * MORE):
         yield Variant(name=f"candidates-{count}", settings={"recall.candidates": count})
-    key = f"{recall.fusion}_dense_weight"
-    for weight in (getattr(recall, key) - WEIGHT_STEP, getattr(recall, key) + WEIGHT_STEP):
-        if 0 <= weight <= 1:
-            yield Variant(name=f"dense-weight-{weight:g}", settings={f"recall.{key}": round(weight, 6)}, needs="vectors")
     yield Variant(name="no-dense-floor", settings={"recall.dense_floor": -1.0}, needs="vectors")
-    yield from _fused(settings)
     yield from _switches(settings)
     yield from _talk(settings)
     yield from _links(settings)
@@ -78,13 +71,6 @@ def _without(settings: Settings, name: str, needs: str, *keys: str) -> Iterator[
     """Yield recall without what these of its numbers weigh, all of them 0; nothing where all are 0 already."""
     if any(getattr(settings.recall, key) for key in keys):
         yield Variant(name=f"no-{name}", settings={f"recall.{key}": 0.0 for key in keys}, needs=needs)
-
-
-def _fused(settings: Settings) -> Iterator[Variant]:
-    """Yield what words and nearness count in a fusion, taken away."""
-    yield from _without(settings, "sparse-full", "vectors", "sparse_full")
-    yield from _without(settings, "sparse-cover", "vectors", "sparse_cover")
-    yield from _without(settings, "near-share", "small", "near_share")
 
 
 def _switches(settings: Settings) -> Iterator[Variant]:
@@ -197,19 +183,15 @@ def _chosen(plan: Plan, variants: Sequence[Variant], *, usual: bool) -> list[Var
 def _fitting(variants: Sequence[Variant], ready: Prepared) -> tuple[list[Variant], tuple[str, ...]]:
     """Return the variants that a set can show, and a note on each that it cannot."""
     dataset, vectors = ready.index.dataset, ready.index.embedder is not None
-    recall = ready.plan.loaded().settings.recall
-    least = min(Counter(passage.space for passage in dataset.passages).values(), default=0)
     has = {
         "": True,
         "vectors": vectors,
-        "small": vectors and least * recall.near_share < recall.candidates,
         "dates": _dated(dataset),
         "sections": any(passage.section or passage.messages for passage in dataset.passages),
         "parts": any(clauses(query.text) for query in dataset.queries),
     }
     reasons = {
         "vectors": "there is no model",
-        "small": "no space is small, or there is no model",
         "dates": "the texts do not differ in date",
         "sections": "the texts have no neighbours",
         "parts": "no question sets things side by side",

@@ -11,7 +11,18 @@ from pathlib import Path
 import numpy as np
 
 from clew.errors import ModelError
-from clew.ports import Embedder, EmbedRole, Progress, SupportsWords
+from clew.ports import (
+    Background,
+    Embedder,
+    EmbedRole,
+    Progress,
+    SpannedText,
+    SupportsBackground,
+    SupportsTokens,
+    SupportsWords,
+    TokenEmbeddings,
+)
+from clew.token_codes import bytes_per_token, pack
 from clew.types import Vectors
 
 BATCH = 64  # texts embedded between two commits: what an interrupt can cost
@@ -49,13 +60,19 @@ class CachedEmbedder:
         return self._embedder.max_tokens
 
     @property
+    def background(self) -> Background:
+        """The model's background."""
+        model: object = self._embedder
+        return model.background if isinstance(model, SupportsBackground) else Background()
+
+    @property
     def count(self) -> Callable[[str], int] | None:
         """The model's way to count tokens, where it has one."""
         return getattr(self._embedder, "count", None)
 
     def embed(self, texts: Sequence[str], *, role: EmbedRole) -> Vectors:
         """Return one vector per text, from the file where it is there."""
-        keys = [hashlib.blake2b(f"{role}\0{text}".encode(errors="replace"), digest_size=16).digest() for text in texts]
+        keys = [_key(role, text) for text in texts]
         with self._lock:
             self.asked += len(texts)
             known = self._known(keys)
@@ -92,6 +109,59 @@ class CachedEmbedder:
         with self._database:
             self._database.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?)", made.items())
         return made
+
+
+class TokenCachedEmbedder(CachedEmbedder):
+    """An embedder that keeps the tokens of texts too: of questions as they are, of passages their signs, which are all that is stored."""
+
+    def embed_tokens(self, texts: Sequence[SpannedText], *, role: EmbedRole) -> TokenEmbeddings:
+        """Return what the model gives, from the file where it is there; a passage's token is the unit vector of its signs."""
+        keys = [_key(role, *map(str, each)) for each in texts]
+        with self._lock:
+            self.asked += len(texts)
+            known = self._known(keys)
+            missing = list({key: each for key, each in zip(keys, texts, strict=True) if key not in known}.items())
+            for at in range(0, len(missing), BATCH):
+                known.update(self._made_tokens(missing[at : at + BATCH], role))
+                if self._progress is not None and len(missing) > BATCH:
+                    done = len(keys) - len(missing) + min(at + BATCH, len(missing))
+                    self._progress(f"embedding {NOUNS[role]}", done, len(keys))
+        size = 4 * self.dimension
+        vectors = np.frombuffer(b"".join(known[key][:size] for key in keys), np.float32).reshape(len(keys), self.dimension)
+        read = self._floats if role is EmbedRole.QUERY else self._signs
+        return TokenEmbeddings(vectors, [read(known[key][size:]) for key in keys])
+
+    def _made_tokens(self, missing: Sequence[tuple[bytes, SpannedText]], role: EmbedRole) -> dict[bytes, bytes]:
+        if not isinstance(self._embedder, SupportsTokens):
+            raise ModelError(f"{self.id} gives no vectors of tokens.")
+        found = self._embedder.embed_tokens([each for _, each in missing], role=role)
+        self.embedded += len(missing)
+        made: dict[bytes, bytes] = {}
+        for (key, each), vector, tokens in zip(missing, found.vectors, found.tokens, strict=True):
+            plain = np.ascontiguousarray(vector, np.float32).tobytes()
+            made[_key(role, each.text)] = plain  # what `embed` is asked for
+            made[key] = plain + (np.ascontiguousarray(tokens, np.float32).tobytes() if role is EmbedRole.QUERY else pack(tokens))
+        with self._database:
+            self._database.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?)", made.items())
+        return made
+
+    def _floats(self, data: bytes) -> Vectors:
+        return np.frombuffer(data, np.float32).reshape(-1, self.dimension)
+
+    def _signs(self, data: bytes) -> Vectors:
+        rows = np.frombuffer(data, np.uint8).reshape(-1, bytes_per_token(self.dimension))
+        bits = np.unpackbits(rows, axis=1, count=self.dimension)
+        return np.asarray((2 * bits.astype(np.float32) - 1) / np.sqrt(self.dimension), np.float32)
+
+
+def cached(embedder: Embedder, folder: Path, *, progress: Progress | None = None) -> CachedEmbedder:
+    """Return an embedder that asks the file first, and gives tokens where the model does."""
+    kind = TokenCachedEmbedder if isinstance(embedder, SupportsTokens) else CachedEmbedder
+    return kind(embedder, folder, progress=progress)
+
+
+def _key(role: EmbedRole, *parts: str) -> bytes:
+    return hashlib.blake2b("\0".join((role, *parts)).encode(errors="replace"), digest_size=16).digest()
 
 
 def _file_name(model_id: str) -> str:

@@ -18,8 +18,8 @@ from clew.errors import InputError
 from clew.evaluate.data import Dataset, Passage
 from clew.evaluate.placing import placed, remember_sessions
 from clew.ingest.draft import embedding_text
+from clew.ingest.embedding import embed_passages, wanted
 from clew.ingest.embedding import made as as_embeddings
-from clew.ingest.embedding import wanted
 from clew.ingest.naming import mentions
 from clew.ingest.quality import assess
 from clew.ports import Embedder, EmbedRole, ModelInfo, Progress
@@ -62,7 +62,6 @@ def indexed(
     nodes = {f"{number:08d}": passage for number, passage in enumerate(dataset.passages)}
     passages = _by_id(dataset)
     made = [_node(id, passage, latest) for id, passage in nodes.items()]
-    vectors = embedder.embed([embedding_text(node) for node in made], role=EmbedRole.PASSAGE) if embedder is not None else None
     options: dict[str, Any] = {**settings, "store.synchronous": "NORMAL", "access.track": False}
     if embedder is None:
         options["model.embedder"] = "none"
@@ -78,6 +77,8 @@ def indexed(
             return memory
 
         flat = opened("flat.clew", made, nodes)
+        # After the store was filled: the run that gives token codes gives these too, and a cache has them now.
+        vectors = embedder.embed([embedding_text(node) for node in made], role=EmbedRole.PASSAGE) if embedder is not None else None
         shaped = placed(made, dataset.passages, settings=flat.settings)
         talks = sum(bool(passage.messages) for passage in dataset.passages)
         structured = opened("structured.clew", shaped.nodes, shaped.passages) if talks or len(shaped.nodes) > len(made) else flat
@@ -98,7 +99,7 @@ def _by_id(dataset: Dataset) -> dict[str, Passage]:
 def _fill(memory: Clew, nodes: Sequence[Node], embedder: Embedder | None, now: datetime, progress: Progress) -> None:
     for at in range(0, len(nodes), BATCH):
         part = nodes[at : at + BATCH]
-        memory.store.insert(part, _embeddings(part, embedder))
+        memory.store.insert(part, _embeddings(part, embedder, token_codes=memory.settings.model.token_codes))
         memory.store.append([Event(node=node.id, kind=EventKind.ADD, at=now) for node in part])
         memory.store.mention([mention for said in mentions(part, settings=memory.settings.entities) for mention in said])
         progress("indexing", at + len(part), len(nodes))
@@ -124,11 +125,11 @@ def _assessed(node: Node, passage: Passage | None) -> Node:
     return replace(node, quality=assess(node.text, title=node.title, format=passage.format if passage else "text"))
 
 
-def _embeddings(nodes: Sequence[Node], embedder: Embedder | None) -> list[Embedding]:
+def _embeddings(nodes: Sequence[Node], embedder: Embedder | None, *, token_codes: bool) -> list[Embedding]:
     if embedder is None:
         return []
     needed = list(wanted(nodes))
-    return as_embeddings(needed, embedder.embed([each.text for each in needed], role=EmbedRole.PASSAGE))
+    return as_embeddings(needed, embed_passages(embedder, [each.source for each in needed], token_codes=token_codes).rows())
 
 
 def _content(dataset: Dataset) -> str:

@@ -102,7 +102,7 @@ class Searcher:
         words = {match.id: match.score for match in self.memory.store.sparse(query_terms(question), where, limit=POOL_SEARCH)}
         vector = self.vectors.get(question)  # the first search has embedded it
         meanings = self.memory.store.cosines(vector, ids) if vector is not None else {}
-        dense_weight = self.memory.settings.recall.convex_dense_weight if meanings else 0.0
+        dense_weight = 0.5 if meanings else 0.0
         near, said = scaled(meanings, ids), scaled(words, ids)
         score = {id: dense_weight * near[id] + (1 - dense_weight) * said[id] for id in ids}
         return sorted(ids, key=lambda node: (-score[node], node))

@@ -14,7 +14,7 @@ from functools import partial
 from clew.errors import InputError, RefusedError
 from clew.evaluate import chunkers, peers
 from clew.evaluate.answering import Answers, answers_of, cut, embed_questions
-from clew.evaluate.cache import CachedEmbedder
+from clew.evaluate.cache import cached as cached_embedder
 from clew.evaluate.data import Dataset
 from clew.evaluate.datasets import load
 from clew.evaluate.index import Index, indexed
@@ -56,7 +56,7 @@ def prepared(plan: Plan, watch: Watch) -> Iterator[Prepared]:
     dataset, notes = _part_of(plan)
     model = plan.loaded().settings.model
     embedder = load_model(model.embedder, auto_pull=model.auto_pull, progress=watch.download, announce=watch.announce)
-    cached = CachedEmbedder(embedder, plan.cache, progress=watch.progress) if embedder is not None else None
+    cached = cached_embedder(embedder, plan.cache, progress=watch.progress) if embedder is not None else None
     with closing(cached) if cached is not None else nullcontext():
         dataset, notes = _cut(plan, dataset, notes, cached)
         terms = _terms(plan, dataset, notes)

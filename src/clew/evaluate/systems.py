@@ -24,9 +24,6 @@ TEXT_ALONE = {
     "recall.news_weight": 0.0,
     "recall.several_weight": 0.0,
     "recall.speaker_weight": 0.0,
-    "recall.sparse_full": 0.0,
-    "recall.sparse_cover": 0.0,
-    "recall.near_share": 0.0,
     "recall.relevance_gate": "off",
     "rerank.always": False,
 }  # neither links nor time nor sections

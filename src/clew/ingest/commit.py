@@ -12,7 +12,7 @@ from clew.errors import DuplicateError
 from clew.ids import new_id as ulid
 from clew.ingest.draft import Draft, OnDuplicate, embedding_text
 from clew.ingest.duplicates import extends, near_threshold
-from clew.ingest.embedding import Embed, agree_on_model
+from clew.ingest.embedding import Embed, agree_on_model, sources_of
 from clew.ingest.firewall.echo import Returned, echoed, heard
 from clew.ingest.firewall.screening import REFUSE, WAY_OUT, taken_out
 from clew.ingest.firewall.screening import RULE as SECRET
@@ -44,11 +44,12 @@ USUAL: Mapping[str, object] = {
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """A chunk's vectors by the text they were made from, None when there is no model; its questions by the memory's text."""
+    """A chunk's vectors and token codes by the text they were made from, None when there is no model; its questions by memory's text."""
 
     vectors: Mapping[str, Vectors] | None
     notes: tuple[str, ...]
     questions: Mapping[str, Questions] = field(default_factory=dict)
+    codes: Mapping[str, bytes | None] = field(default_factory=dict)
 
 
 class Committer:
@@ -125,10 +126,11 @@ class Committer:
         if not drafts:
             return _Ready({}, ())
         questions = asked(drafts, self._questioner, self._settings.questions)
-        offered = [embedding_text(draft) for draft in drafts]
-        texts = list(dict.fromkeys([*offered, *(text for each in questions.values() for text in each.texts)]))
-        vectors, notes = self._embed(texts)
-        return _Ready(None if vectors is None else dict(zip(texts, vectors, strict=True)), notes, questions)
+        sources = sources_of(map(embedding_text, drafts), (text for each in questions.values() for text in each.texts))
+        found = self._embed(list(sources.values()))
+        rows = dict(zip(sources, found.rows(), strict=False))
+        vectors = None if found.vectors is None else {text: vector for text, (vector, _) in rows.items()}
+        return _Ready(vectors, found.notes, questions, {text: codes for text, (_, codes) in rows.items()})
 
     def _is_known(self, draft: Draft) -> bool:
         if draft.idempotency_key is None and not self._seeks_same(draft):
@@ -184,7 +186,7 @@ class Committer:
             node = replace(node, archived=True)
         questions = ready.questions.get(said, NONE) if gated(draft, self._settings.questions) else NONE
         vectors = ready.vectors or {}
-        pending.add(node, vectors.get(said), embeddings(node.id, questions.texts, vectors))
+        pending.add(node, vectors.get(said), embeddings(node.id, questions.texts, vectors), codes=ready.codes.get(said))
         if near:
             pending.relate(node, near.nearest)
         pending.note(Event(node=node.id, kind=EventKind.ADD, at=now, detail={**_whence(draft), **kept(questions.texts)}))

@@ -33,6 +33,24 @@ def context_keys(texts: Sequence[str], *, room: int, neighbours: int = NEIGHBOUR
     return [_key(texts, at, room, neighbours) for at in range(len(texts))]
 
 
+def own_span(key: str, own: str) -> tuple[int, int] | None:
+    r"""Return where in a key the unit itself stands, between line breaks; None where it does not.
+
+    Of several places the one nearest to the middle: a key has about as much before the unit as after it.
+
+    >>> own_span("Do you run?\nYes.\nEvery day?\nYes.\nNice.", "Yes.")
+    (12, 16)
+    """
+    places: list[tuple[int, int]] = []
+    at = key.find(own) if own else -1
+    while at >= 0:
+        end = at + len(own)
+        if key[at - 1 : at] in ("", "\n") and key[end : end + 1] in ("", "\n"):
+            places.append((at, end))
+        at = key.find(own, at + 1)
+    return min(places, key=lambda place: abs(sum(place) - len(key)), default=None)
+
+
 def _key(texts: Sequence[str], at: int, room: int, neighbours: int) -> str:
     own = texts[at]
     left = (room - len(own)) // 2

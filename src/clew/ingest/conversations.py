@@ -352,13 +352,14 @@ class Conversations:
         notes: tuple[str, ...] = ()
         for start in range(0, len(missing), size):
             batch = missing[start : start + size]
-            vectors, notes = self.embed([each.text for each in batch])
-            if vectors is None:
+            found = self.embed([each.source for each in batch])
+            notes = found.notes
+            if found.vectors is None:
                 break
             model = self.model()
             with self.store.transaction():
                 agree_on_model(self.store, model)
-                self.store.put(made(batch, vectors), model)
+                self.store.put(made(batch, found.rows()), model)
             self.progress("embedding", start + len(batch), len(missing))
         return notes
 

@@ -4,17 +4,67 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
 
 from clew.errors import ModelMismatchError
 from clew.gist import embedded_text, headed
-from clew.ports import ModelInfo, Store
+from clew.ingest.context import own_span
+from clew.ports import Embedder, EmbedRole, ModelInfo, SpannedText, Store, SupportsTokens
+from clew.token_codes import CODED_KINDS, pack
 from clew.types import QUESTIONS, Embedding, Node, NodeId, Role, Vectors
 from clew.words import content_hash
 
-Embed: TypeAlias = Callable[[Sequence[str]], tuple[Vectors | None, tuple[str, ...]]]
-"""Gives one vector per text, or None without a model, and notes that every answer must carry."""
+TEXTS_AT_ONCE = 64  # whose token vectors are in memory before they are packed: 25 MB at 384 dimensions
+
+
+class Embedded(NamedTuple):
+    """One vector per text, or None without a model, notes that every answer must carry, and token codes."""
+
+    vectors: Vectors | None
+    notes: tuple[str, ...] = ()
+    codes: Sequence[bytes | None] = ()
+    """One for each text, None for a plain one; empty where the model gives no tokens or none are kept."""
+
+    def rows(self) -> Iterator[tuple[Vectors, bytes | None]]:
+        """Yield each vector with its token codes."""
+        vectors = () if self.vectors is None else self.vectors
+        return zip(vectors, self.codes or repeat(None, len(vectors)), strict=True)
+
+
+Source: TypeAlias = str | SpannedText
+"""What a vector is made from; of a text with spans token codes are made too."""
+Embed: TypeAlias = Callable[[Sequence[Source]], Embedded]
+
+
+def plain(source: Source) -> str:
+    """Return the text of a source."""
+    return source if isinstance(source, str) else source.text
+
+
+def embed_passages(embedder: Embedder, sources: Sequence[Source], *, token_codes: bool) -> Embedded:
+    """Return the vectors of texts to be stored and, if wanted and the model gives them, the token codes of their spans."""
+    if not token_codes or not isinstance(embedder, SupportsTokens):
+        return Embedded(embedder.embed([plain(each) for each in sources], role=EmbedRole.PASSAGE))
+    vectors = [np.empty((0, embedder.dimension), np.float32)]
+    codes: list[bytes | None] = []
+    for at in range(0, len(sources), TEXTS_AT_ONCE):
+        some = [SpannedText(each, ()) if isinstance(each, str) else each for each in sources[at : at + TEXTS_AT_ONCE]]
+        found = embedder.embed_tokens(some, role=EmbedRole.PASSAGE)
+        vectors.append(found.vectors)
+        codes += [pack(tokens) if each.spans else None for each, tokens in zip(some, found.tokens, strict=True)]
+    return Embedded(np.concatenate(vectors), codes=codes)
+
+
+def sources_of(said: Iterable[str], questions: Iterable[str]) -> dict[str, Source]:
+    """Return what is embedded of new memories: what they say, with its tokens, and the questions that they answer."""
+    found: dict[str, Source] = {text: SpannedText.whole(text) for text in said}
+    for text in questions:
+        found.setdefault(text, text)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +74,21 @@ class Wanted:
     node: Node
     role: Role
     text: str
+
+    @property
+    def source(self) -> Source:
+        """What is given to the model. A node has one set of token codes, made where it is read amid its neighbours if it is."""
+        node, text = self.node, self.text
+        if node.kind not in CODED_KINDS or self.role in QUESTIONS:
+            return text
+        span = own_span(node.context, node.text)
+        if self.role is Role.CONTENT:
+            return SpannedText.whole(text) if span is None else text
+        if span is None:
+            return text
+        before = len(text) - len(node.context)
+        title = ((0, len(node.title)),) if node.title else ()
+        return SpannedText(text, (*title, (before + span[0], before + span[1])))
 
     @property
     def text_hash(self) -> str:
@@ -42,11 +107,11 @@ def wanted(nodes: Sequence[Node], questions: Mapping[NodeId, Sequence[str]] = Ma
         yield from (Wanted(node, role, text) for role, text in zip(QUESTIONS, questions.get(node.id, ()), strict=False))
 
 
-def made(needed: Sequence[Wanted], vectors: Iterable[Vectors]) -> list[Embedding]:
-    """Return the vectors that were wanted, as a store keeps them."""
+def made(needed: Sequence[Wanted], found: Iterable[tuple[Vectors, bytes | None]]) -> list[Embedding]:
+    """Return the vectors that were wanted, with their token codes, as a store keeps them."""
     return [
-        Embedding(node=each.node.id, role=each.role, text_hash=each.text_hash, vector=vector)
-        for each, vector in zip(needed, vectors, strict=True)
+        Embedding(node=each.node.id, role=each.role, text_hash=each.text_hash, vector=vector, tokens=codes)
+        for each, (vector, codes) in zip(needed, found, strict=True)
     ]
 
 

@@ -302,8 +302,8 @@ class Importer:
 
     def _kept_vectors(self, old: Sequence[NodeId], nodes: Sequence[Node]) -> list[Embedding]:
         """Return the vectors of passages that the change of the file has left as they were."""
-        made_of = {id: (node.kind, node.title) for id, node in self._store.get(old).items()}
-        known = {(*made_of[each.node], each.role, each.text_hash): each.vector for each in self._store.embeddings(old)}
+        made_of = {id: (node.kind, node.title, node.content_hash) for id, node in self._store.get(old).items()}
+        known = {(*made_of[each.node], each.role, each.text_hash): (each.vector, each.tokens) for each in self._store.embeddings(old)}
         kept = [each for each in wanted(nodes) if _made_of(each) in known]
         return made(kept, [known[_made_of(each)] for each in kept])
 
@@ -328,14 +328,14 @@ class Importer:
 
     def _embedded(self, batch: Sequence[Wanted]) -> bool:
         """Embed and write a batch; False where there is no model, which the report then says."""
-        vectors, notes = self._embed([each.text for each in batch])
-        self._notes.update(dict.fromkeys(notes))
-        if vectors is None:
+        found = self._embed([each.source for each in batch])
+        self._notes.update(dict.fromkeys(found.notes))
+        if found.vectors is None:
             return False
         model = self._model()
         with self._store.transaction():
             agree_on_model(self._store, model)
-            self._store.put(made(batch, vectors), model)
+            self._store.put(made(batch, found.rows()), model)
         self._vectors += len(batch)
         self._progress("embedding", self._vectors, self._vectors + len(self._waiting))
         return True
@@ -350,9 +350,13 @@ def _reason(error: Exception) -> str:
     return str(error) if isinstance(error, ClewError) else f"it could not be read ({type(error).__name__}: {clipped(str(error))})"
 
 
-def _made_of(wanted: Wanted) -> tuple[Kind, str, Role, str]:
-    """Return what a vector depends on; the kind too, for of a document only the gist is embedded, of a chunk with its words all of it."""
-    return wanted.node.kind, wanted.node.title, wanted.role, wanted.text_hash
+def _made_of(wanted: Wanted) -> tuple[Kind, str, str, Role, str]:
+    """Return what a vector and its token codes depend on.
+
+    The kind too, for of a document only the gist is embedded, of a chunk with its words all of it; and the node's own text, for
+    neighbours may have one context key, and each the codes of its own tokens.
+    """
+    return wanted.node.kind, wanted.node.title, wanted.node.content_hash, wanted.role, wanted.text_hash
 
 
 def _named(document: Document, name: str) -> Document:

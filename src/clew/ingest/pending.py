@@ -48,6 +48,7 @@ class Pending:
         self._similar: list[tuple[Node, Match]] = []
         self._nodes: dict[NodeId, Node] = {}
         self._vectors: dict[str, dict[NodeId, Vectors]] = defaultdict(dict)  # by space
+        self._codes: dict[NodeId, bytes | None] = {}
         self._texts: dict[tuple[str, str], list[Node]] = defaultdict(list)
         self._stored_texts: dict[tuple[str, str], list[Node]] = {}  # looked up once: nobody else writes meanwhile
         self._keys: dict[tuple[str, str], Node] = {}
@@ -55,13 +56,14 @@ class Pending:
         self._events: list[Event] = []
         self._questions: list[Embedding] = []
 
-    def add(self, node: Node, vector: Vectors | None, questions: Sequence[Embedding] = ()) -> None:
-        """Take a new node with the vectors of its questions; the lookups see it from now on."""
+    def add(self, node: Node, vector: Vectors | None, questions: Sequence[Embedding] = (), *, codes: bytes | None = None) -> None:
+        """Take a new node with its token codes and the vectors of its questions; the lookups see it from now on."""
         self._questions += questions
         self._nodes[node.id] = node
         self._texts[node.space, node.content_hash].append(node)
         if vector is not None:
             self._vectors[node.space][node.id] = vector
+            self._codes[node.id] = codes
         if node.idempotency_key is not None:
             self._keys[node.space, node.idempotency_key] = node
 
@@ -71,8 +73,11 @@ class Pending:
 
     def write(self) -> None:
         """Hand everything to the store."""
-        vectors = [(id, vector) for space in self._vectors.values() for id, vector in space.items()]
-        made = [Embedding(node=id, role=Role.CONTENT, text_hash=self._nodes[id].content_hash, vector=vector) for id, vector in vectors]
+        made = [
+            Embedding(node=id, role=Role.CONTENT, text_hash=self._nodes[id].content_hash, vector=vector, tokens=self._codes[id])
+            for space in self._vectors.values()
+            for id, vector in space.items()
+        ]
         if self._nodes:
             nodes = list(self._nodes.values())
             self._store.insert(nodes, made + self._questions, self._events)

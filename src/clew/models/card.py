@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from clew.ports import Progress
+from clew.ports import Background, Progress
 
 WEIGHTS = "model.onnx"
 TOKENIZER = "tokenizer.json"
@@ -64,6 +64,7 @@ class Card:
     pooling: Pooling
     query_prefix: str = ""
     passage_prefix: str = ""
+    background: Background = field(default_factory=Background)
     licence: str = "unknown"
     purpose: Purpose = Purpose.EMBED
     files: tuple[PinnedFile, ...]

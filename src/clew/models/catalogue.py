@@ -7,6 +7,7 @@ from clew.models.card import TOKENIZER, WEIGHTS, Card, PinnedFile, Pooling, Purp
 from clew.models.nearest import nearest
 from clew.models.sources.hub import Hub
 from clew.models.sources.package_index import PackageIndex
+from clew.ports import Background
 
 DEFAULT = "arctic-embed-s"
 RERANKER = "ms-marco-minilm"
@@ -19,6 +20,7 @@ ARCTIC_EMBED_S = Card(
     max_tokens=512,
     pooling=Pooling.CLS,
     query_prefix="Represent this sentence for searching relevant passages: ",
+    background=Background(cosine=0.46, tokens=0.31, ratio=0.83),  # queries of four public sets against texts of the other three
     licence="Apache-2.0",
     files=(
         PinnedFile(WEIGHTS, "f93ff225320628d2e88baf2a395cae791b0e3b27edf5c70bf7b312a4d3260c14", 34_015_111),

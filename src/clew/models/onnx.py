@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,8 @@ from clew.models.card import TOKENIZER, WEIGHTS, Card, Pooling
 from clew.models.lazy import Lazy
 from clew.models.vectors import unit
 from clew.models.wordpiece import WordPiece
-from clew.ports import EmbedRole
+from clew.ports import Background, EmbedRole, SpannedText, TokenEmbeddings
+from clew.token_codes import MAX_TOKENS
 from clew.types import Vectors
 
 In = TypeVar("In")
@@ -55,6 +57,11 @@ class OnnxEmbedder:
         """Longer texts are cut to this many tokens."""
         return self._card.max_tokens
 
+    @property
+    def background(self) -> Background:
+        """What the model gives for a query and a text that have nothing to do with each other."""
+        return self._card.background
+
     def embed(self, texts: Sequence[str], *, role: EmbedRole) -> Vectors:
         """Return one unit vector per text, in order, each independent of the others."""
         if not texts:
@@ -63,6 +70,16 @@ class OnnxEmbedder:
         prefix = self._card.query_prefix if role is EmbedRole.QUERY else self._card.passage_prefix
         tokens = [model.tokenizer.encode(prefix + text, max_tokens=self.max_tokens) for text in texts]
         return unit(np.stack(side_by_side(model.run, tokens, self._workers, size=len)))
+
+    def embed_tokens(self, texts: Sequence[SpannedText], *, role: EmbedRole) -> TokenEmbeddings:
+        """Return the vectors that `embed` gives and those of the tokens inside the spans, from one run for each text."""
+        if not texts:
+            return TokenEmbeddings(self.embed((), role=role), ())
+        model = self._model()
+        prefix = self._card.query_prefix if role is EmbedRole.QUERY else self._card.passage_prefix
+        encoded = [_encode_spans(model.tokenizer, prefix, text, self.max_tokens) for text in texts]
+        found = side_by_side(model.run_tokens, encoded, self._workers, size=lambda each: len(each.ids))
+        return TokenEmbeddings(unit(np.stack([pooled for pooled, _ in found])), [tokens for _, tokens in found])
 
     def word_vectors(self, texts: Sequence[Sequence[str]], *, role: EmbedRole) -> list[Vectors]:
         """Return a unit vector for each word of each text, the mean of its pieces; a text is cut after the last word that fits."""
@@ -75,6 +92,24 @@ class OnnxEmbedder:
         return self._model().tokenizer.count(text)
 
 
+class _Encoded(NamedTuple):
+    """A text as token ids, and which of them are inside its spans."""
+
+    ids: list[int]
+    kept: list[int]
+
+
+def _encode_spans(tokenizer: WordPiece, prefix: str, spanned: SpannedText, max_tokens: int) -> _Encoded:
+    """Return the ids that `encode` gives for the whole text."""
+    text, spans = spanned
+    bounds = [0, *(bound for span in spans for bound in span), len(text)]
+    # What is outside a span and what is inside one take turns.
+    parts = [prefix + text[: bounds[1]], *(text[start:end] for start, end in pairwise(bounds[1:]))]
+    ids, ends = tokenizer.encode_parts(parts, max_tokens=max_tokens)
+    kept = [at for start, end in zip(ends[::2], ends[1::2], strict=False) for at in range(start, end)]
+    return _Encoded(ids, kept[:MAX_TOKENS])
+
+
 class _Loaded:
     """A model in memory."""
 
@@ -85,7 +120,14 @@ class _Loaded:
 
     def run(self, tokens: list[int]) -> Vectors:
         """Return the vector of one text, not yet scaled."""
-        states = self._states(tokens)
+        return self._pooled(self._states(tokens))
+
+    def run_tokens(self, encoded: _Encoded) -> tuple[Vectors, Vectors]:
+        """Return the vector of one text, not yet scaled, and the unit vectors of the tokens that are kept."""
+        states = self._states(encoded.ids)
+        return self._pooled(states), unit(states[encoded.kept])
+
+    def _pooled(self, states: npt.NDArray[Any]) -> Vectors:
         pooled = states[0] if self._pooling is Pooling.CLS else states.mean(axis=0)
         return np.asarray(pooled, dtype=np.float32)
 

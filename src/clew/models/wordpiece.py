@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -122,6 +122,14 @@ class WordPiece:
         than two slices without white space is cut, which adds unknown tokens; words end at 100 characters anyway.
         """
         return [self.first, *islice(self._tokens(text), max(0, max_tokens - 2)), self.last]
+
+    def encode_parts(self, parts: Sequence[str], *, max_tokens: int) -> tuple[list[int], list[int]]:
+        """Return what `encode` does of the joined parts, which meet at white space, and at which token each of them ends."""
+        tokens, ends = [self.first], []
+        for part in parts:
+            tokens += islice(self._tokens(part), max(0, max_tokens - 1 - len(tokens)))
+            ends.append(len(tokens))
+        return [*tokens, self.last], ends
 
     def encode_pair(self, first: str, second: str, *, max_tokens: int, first_tokens: int) -> tuple[list[int], int]:
         """Return `[CLS]`, the first text, `[SEP]`, the second and `[SEP]`, together at most `max_tokens`, and where the second begins.

@@ -10,12 +10,12 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from clew.ports import Coverage, Store
 from clew.recall.fetch import covered
 from clew.recall.literal import by_signs, is_wordless
-from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Recall, Rejection
+from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, QueryVectors, Recall, Rejection
 from clew.recall.word_search import search_words
 from clew.types import QUESTIONS, Filter, Match, NodeId, Ranking, Role, Vectors, ranked
 
-EmbedQuery: TypeAlias = Callable[[str], tuple[Vectors | None, tuple[str, ...]]]
-"""Returns the vector of a question, or None and the reason; no reason where the store has no vectors yet."""
+EmbedQuery: TypeAlias = Callable[[str], QueryVectors]
+"""Returns the vectors of a question, or none and the reason; no reason where the store has no vectors yet."""
 NO_VECTORS = "Recall is by words alone: there are no vectors yet. Make them with: clew reembed"
 
 
@@ -63,13 +63,14 @@ class Candidates:
             return self._with(recall, {SPARSE: self._sparse(recall)})
         waiting = recall.vector is None and not self.quick()
         words = self._begun(recall) if waiting and SPARSE in self.channels else None
-        vector, notes = (recall.vector, ()) if recall.vector is not None else self.embed(recall.question.text)
+        known = QueryVectors(recall.vector, (), recall.query) if recall.vector is not None else None
+        vector, notes, tokens = known or self.embed(recall.question.text)
         if (
             vector is None and not notes and self.store.coverage(recall.question.where.space).nodes
         ):  # of the space: others' lack tells of them
             notes = (NO_VECTORS,)
         fresh = tuple(note for note in notes if note not in recall.notes)  # a stage before may have asked for the vector in vain
-        recall = replace(recall, vector=vector, notes=recall.notes + fresh)
+        recall = replace(recall, vector=vector, query=tokens, notes=recall.notes + fresh)
         nearest = self._nearest(recall, vector) if vector is not None else tuple
         found: dict[str, Ranking] = {}
         if SPARSE in self.channels:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clew.recall.period import PERIOD
-from clew.recall.state import ADDRESSED, CONTEXT, DENSE, NAMED, PART, QUESTION, SECTION, SPARSE, Hit, Hop, Place
+from clew.recall.state import ADDRESSED, CONTEXT, DENSE, NAMED, PART, QUESTION, SECTION, SPARSE, TOKENS, Hit, Hop, Place
 from clew.words import sentence_list
 
 CHANNELS = {
@@ -13,6 +13,7 @@ CHANNELS = {
     DENSE: ("by its meaning", "cosine"),
     CONTEXT: ("by its meaning amid its neighbours", "cosine"),
     QUESTION: ("by a question that it answers", "cosine"),
+    TOKENS: ("token by token", "MaxSim"),
     SECTION: ("through its section", "relevance"),
     PART: ("by a part of the question", "relevance"),
     ADDRESSED: ("by the question as it would be asked there", "relevance"),

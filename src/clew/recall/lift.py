@@ -15,7 +15,7 @@ from clew.ports import Store
 from clew.recall.fetch import covered
 from clew.recall.placed import sharing
 from clew.recall.sections import sections
-from clew.recall.state import DENSE, SECTION, SPARSE, Hit, Place, Recall
+from clew.recall.state import SECTION, SPARSE, Hit, Place, Recall
 from clew.types import NodeId, Signals
 
 
@@ -37,7 +37,6 @@ class Lift:
     weight: float
     weight_long: float
     """The share for a chunk without a context key."""
-    dense_weight: float
     limit: int
     store: Store = field(repr=False, compare=False)
 
@@ -54,10 +53,8 @@ class Lift:
 
     def _sections(self, recall: Recall) -> dict[NodeId, Place]:
         """Return the place of every section that was found, by the channels that found the hits."""
-        vector = recall.vector if DENSE in recall.channels else None
         terms = recall.terms if SPARSE in recall.channels else ()
-        where = recall.question.where
-        found = sections(self.store, where, terms=terms, vector=vector, dense_weight=self.dense_weight, limit=self.limit)
+        found = sections(self.store, recall.question.where, terms=terms, limit=self.limit)
         return {id: Place(rank, score, score, 0.0) for rank, (id, score) in enumerate(found, start=1)}
 
     def _raised(self, hit: Hit, known: Signals | None, sections: Mapping[NodeId, Place]) -> Hit:

@@ -17,7 +17,6 @@ class Narrow:
     """Let the search see only the chunks of the best sections, and what stands in no section; says where there are none."""
 
     count: int
-    dense_weight: float
     store: Store = field(repr=False, compare=False)
     embed: EmbedQuery = field(repr=False, compare=False)
 
@@ -25,9 +24,9 @@ class Narrow:
         """Narrow the question's filter."""
         if not self.store.coverage(recall.question.where.space).sections:
             return replace(recall, notes=(*recall.notes, FLAT))
-        vector, notes = self.embed(recall.question.text)
+        vector, notes, tokens = self.embed(recall.question.text)
         where = recall.question.where
-        found = sections(self.store, where, terms=recall.terms, vector=vector, dense_weight=self.dense_weight, limit=self.count)
+        found = sections(self.store, where, terms=recall.terms, limit=self.count)
         within = replace(where, within=tuple(match.id for match in found[: self.count]) or ("",))
         more = tuple(note for note in notes if note not in recall.notes)
-        return replace(recall, vector=vector, notes=recall.notes + more, question=replace(recall.question, where=within))
+        return replace(recall, vector=vector, query=tokens, notes=recall.notes + more, question=replace(recall.question, where=within))

@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING
 
 from clew.graph.tracerank import Switches
 from clew.graph.walk import Limits
-from clew.ports import Store
+from clew.ports import Background, Store
 from clew.recall.addressed import Addressed
 from clew.recall.analyse import Analyse
 from clew.recall.candidates import Candidates, EmbedQuery, slow
 from clew.recall.chronology import Chronology
 from clew.recall.events import Events
 from clew.recall.expand import Expand
-from clew.recall.fuse import Fuse
+from clew.recall.fuse import FeatureWeights, Fuse
 from clew.recall.gate import Gate
 from clew.recall.kindred import WordVectors, wordless
 from clew.recall.lift import Lift
@@ -92,12 +92,12 @@ def recipe(
     reader: str,
     quick: Callable[[], bool] = slow,
     words: WordVectors = wordless,
+    background: Background = Background(),  # noqa: B008 - a value
 ) -> Recipe:
     """Return the recipe of this name, bound to its settings and ports."""
     options = settings.recall
     limits = {"fast": max(1, round(options.candidates * FAST_SHARE)), "thorough": options.candidates * THOROUGH_FACTOR}
     limit = limits.get(name, options.candidates)
-    rrf = options.fusion == "rrf"
     candidates = Candidates(
         limit=limit,
         channels=tuple(each for each in CHANNELS.get(name, ALL) if each != QUESTION or settings.questions.match),
@@ -109,17 +109,15 @@ def recipe(
     )
     fuse = Fuse(
         method=options.fusion,
-        dense_weight=options.rrf_dense_weight if rrf else options.convex_dense_weight,
-        sparse_weight=options.rrf_sparse_weight if rrf else 1.0 - options.convex_dense_weight,
-        context_share=options.context_share,
         rrf_k=options.rrf_k,
-        sparse_full=options.sparse_full,
-        sparse_cover=options.sparse_cover,
-        near_share=options.near_share,
+        rrf_weights=(options.rrf_dense_weight, options.rrf_sparse_weight),
         question_share=settings.questions.share,
+        background=background,
+        weights=FeatureWeights(options.words_weight, options.vector_weight, options.tokens_weight),
+        late_interaction=options.late_interaction and name != "fast",
         store=store,
     )
-    weights = {"weight": options.section_weight, "weight_long": options.section_weight_long, "dense_weight": options.section_dense_weight}
+    weights = {"weight": options.section_weight, "weight_long": options.section_weight_long}
     lift = Lift(**weights, limit=options.candidates, store=store)
     counted = settings.score
     score = Score(
@@ -129,7 +127,7 @@ def recipe(
         store=store,
     )
     pack = Pack(expand=_expand(settings, store), gate=_gate(name, settings), collapse=options.collapse_overlaps, store=store)
-    before = (Narrow(count=options.staged_sections, dense_weight=options.convex_dense_weight, store=store, embed=embed),)
+    before = (Narrow(count=options.staged_sections, store=store, embed=embed),)
     timed = options.period_weight > 0 and name not in PLAIN
     dated: tuple[Stage, ...] = (Events(store=store),) if timed else ()
     period: tuple[Stage, ...] = (Period(limit=limit, store=store),) if timed else ()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # a store that is written to or listed reads no question
 
 DENSE = "dense"
 SPARSE = "sparse"
+TOKENS = "tokens"
 CONTEXT = "context"
 QUESTION = "question"
 SECTION = "section"
@@ -28,6 +29,21 @@ NAMED = "named"
 PATH = "path"
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class QueryTokens(NamedTuple):
+    """The token vectors of a query, and its words with the number of tokens that each has."""
+
+    tokens: Vectors
+    pieces: tuple[tuple[str, int], ...]
+
+
+class QueryVectors(NamedTuple):
+    """What a model makes of a query: its vector, the notes that an answer must carry, and its tokens where it gives them."""
+
+    vector: Vectors | None
+    notes: tuple[str, ...] = ()
+    tokens: QueryTokens | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,6 +280,10 @@ class Recall:
     addressed: str = ""
     """The question as it would be asked to whom it names, where it was searched for in that form too."""
     vector: Vectors | None = field(default=None, repr=False)
+    query: QueryTokens | None = field(default=None, repr=False)
+    """The query's token vectors, where the model gives them."""
+    held: Mapping[str, int] = field(default_factory=dict, repr=False)
+    """The document frequency of each query term in the space."""
     channels: Mapping[str, Ranking] = field(default_factory=dict)
     lows: Mapping[str, float] = field(default_factory=dict)
     complete: Mapping[str, int] = field(default_factory=dict)

@@ -27,7 +27,8 @@ from clew.store import bm25
 from clew.store.filters import passes, same_json
 from clew.store.naming import Spoken, each_once
 from clew.store.tombstones import KEY_BYTES, tombstone
-from clew.store.vectors import Halves, as_unit, exact_cosines
+from clew.store.vectors import Halves, as_codes, as_unit, exact_cosines
+from clew.token_codes import CODED_KINDS
 from clew.types import (
     BEGINNING,
     Edge,
@@ -96,6 +97,7 @@ class _Row:
 class _Vector:
     text_hash: str
     halves: Halves
+    tokens: bytes | None
 
 
 @dataclass(slots=True)
@@ -444,10 +446,16 @@ class MemoryStore:
         """Return the vectors of the active model that the nodes have, by node and role."""
         with self._reading() as state:
             return tuple(
-                Embedding(node=node, role=role, text_hash=vector.text_hash, vector=vector.halves.astype(np.float32))
+                Embedding(node=node, role=role, text_hash=vector.text_hash, vector=vector.halves.astype(np.float32), tokens=vector.tokens)
                 for (model, role, node), vector in sorted(state.vectors.items(), key=lambda item: (item[0][2], item[0][1]))
                 if node in set(ids) and state.model is not None and model == state.model.id
             )
+
+    def token_codes(self, ids: Sequence[NodeId]) -> dict[NodeId, bytes]:
+        """Return the token codes that the nodes have with a vector of the active model; those of a context vector go first."""
+        with self._reading() as state:
+            model = state.model.id if state.model else ""
+            return {id: codes for id in ids if (codes := _codes(state, model, id)) is not None}
 
     def coverage(self, space: str) -> Coverage:
         """Return how many live nodes the space has and how many of them have vectors of the active model."""
@@ -463,10 +471,13 @@ class MemoryStore:
                 questions=sum((model, Role.QUESTION, node.id) in state.vectors for node in nodes),
             )
 
-    def unembedded(self, model_id: str, *, limit: int) -> tuple[Node, ...]:
-        """Return live nodes without a content vector of this model, or with a stale one, by id."""
+    def unembedded(self, model_id: str, *, limit: int, tokens: bool = False) -> tuple[Node, ...]:
+        """Return live nodes without a content vector of this model, or with a stale one, by id; with `tokens` those without codes too."""
         with self._reading() as state:
-            return tuple(_own(node) for node in sorted(_unembedded(state, model_id), key=lambda node: node.id)[: max(limit, 0)])
+            found = {node.id: node for node in _unembedded(state, model_id)}
+            if tokens:
+                found |= {node.id: node for node in _coded(_nodes(state, None)) if _codes(state, model_id, node.id) is None}
+            return tuple(_own(found[id]) for id in sorted(found)[: max(limit, 0)])
 
     def nodes(self, space: str | None = None, *, on_damage: OnDamage | None = None) -> Iterator[Node]:  # noqa: ARG002 - nothing here is ever damaged
         """Yield every node as of this call, expired ones too, in the order of ids."""
@@ -581,7 +592,16 @@ def _counted(state: _State, nodes: Sequence[Node], events: Sequence[Event]) -> d
         "vectors": sum(known == model and node in ids for known, _, node in state.vectors),
         "coverage": _levels(state, nodes),
         "unembedded": sum(node.id in ids for node in _unembedded(state, model or "")),
+        "token_codes": _count_codes(state, nodes),
     }
+
+
+def _count_codes(state: _State, nodes: Sequence[Node]) -> dict[str, int]:
+    """Return how many live memories and chunks have token codes, how many have none, and how many bytes there are."""
+    model = state.model.id if state.model else ""
+    codes = [_codes(state, model, node.id) for node in _coded(nodes)]
+    held = [each for each in codes if each is not None]
+    return {"nodes": len(held), "missing": len(codes) - len(held), "bytes": sum(map(len, held))}
 
 
 def _levels(state: _State, nodes: Sequence[Node]) -> dict[str, dict[str, int]]:
@@ -698,12 +718,22 @@ def _vector(state: _State, model: str, role: Role, node: NodeId) -> _Vector | No
     return state.vectors.get((model, Role.CONTENT if itself else role, node))
 
 
+def _coded(nodes: Iterable[Node]) -> list[Node]:
+    return [node for node in nodes if _live(node) and node.kind in CODED_KINDS]
+
+
+def _codes(state: _State, model: str, node: NodeId) -> bytes | None:
+    found = (state.vectors.get((model, role, node)) for role in (Role.CONTEXT, Role.CONTENT))
+    return next((vector.tokens for vector in found if vector is not None and vector.tokens is not None), None)
+
+
 def _write(state: _State, embeddings: Sequence[Embedding], model: ModelInfo) -> None:
     for embedding in embeddings:
         if embedding.node not in state.rows:
             continue  # forgotten while it was being embedded
         halves = as_unit(embedding.vector, model.dimension).astype(np.float16)
-        state.vectors[model.id, embedding.role, embedding.node] = _Vector(embedding.text_hash, halves)
+        tokens = as_codes(embedding.tokens, model.dimension)
+        state.vectors[model.id, embedding.role, embedding.node] = _Vector(embedding.text_hash, halves, tokens)
 
 
 def _check_same_dimension(state: _State, model: ModelInfo) -> None:

@@ -1,4 +1,4 @@
-"""What every store does with vectors: check them on the way in, keep them as float16, compare them exactly."""
+"""What every store does with vectors and token codes: check them on the way in, keep vectors as float16, compare them exactly."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clew.errors import InputError
+from clew.token_codes import MAX_TOKENS, bytes_per_token
 from clew.types import Vectors
 
 Halves: TypeAlias = npt.NDArray[np.float16]
@@ -34,6 +35,25 @@ def as_unit(vector: npt.ArrayLike, dimension: int) -> Vectors:
     if not np.isfinite(checked).all():
         raise InputError("vector", vector, "holds NaN or infinity", "Check the text or the model that gave it.")
     raise InputError("vector", norm, "must have length 1", "Divide it by its norm before it is stored or searched.")
+
+
+def as_codes(tokens: bytes | None, dimension: int) -> bytes | None:
+    """Return token codes as they are, or refuse them when they are not those of whole tokens or of too many."""
+    if tokens is None:
+        return None
+    if fault := codes_fault(tokens, dimension):
+        raise InputError("tokens", f"{type(tokens).__name__} of length {len(tokens)}", fault, "Pass what clew.token_codes.pack returns.")
+    return tokens
+
+
+def codes_fault(codes: object, dimension: int) -> str | None:
+    """Return why a value is no token codes of vectors of this dimension; None if it can be."""
+    if type(codes) is not bytes:
+        return "is not bytes"
+    tokens, rest = divmod(len(codes), bytes_per_token(dimension))
+    if rest:
+        return f"does not hold {bytes_per_token(dimension)} bytes for each token"
+    return f"holds {tokens} tokens, more than {MAX_TOKENS}" if tokens > MAX_TOKENS else None
 
 
 def exact_cosines(rows: Halves, query: Vectors) -> npt.NDArray[np.float64]:

@@ -27,7 +27,7 @@ To see the values in a failing comparison, put `pytest.register_assert_rewrite("
 pytest is imported only when a test is skipped, so this package needs no test dependency.
 """
 
-from clew.testing.build import DIMENSION, MODEL, NOW, FixedClock, added, embedding, filled, later, node, raises, unit, where
+from clew.testing.build import DIMENSION, MODEL, NOW, FixedClock, added, codes, embedding, filled, later, node, raises, unit, where
 from clew.testing.conformance import StoreConformance
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "FixedClock",
     "StoreConformance",
     "added",
+    "codes",
     "embedding",
     "filled",
     "later",

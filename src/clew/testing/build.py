@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from clew.ports import ModelInfo, Store
+from clew.token_codes import pack
 from clew.types import Embedding, Event, EventKind, Filter, Node, Role, Vectors
 from clew.words import content_hash
 
@@ -67,13 +68,30 @@ def unit(seed: str, dimension: int = DIMENSION) -> Vectors:
     return np.asarray(drawn / np.linalg.norm(drawn), np.float32)
 
 
-def embedding(of: Node, vector: Vectors | None = None, *, role: Role = Role.CONTENT, text_hash: str | None = None) -> Embedding:
+def codes(seed: str, tokens: int = 3, *, dimension: int = DIMENSION) -> bytes:
+    """Return token codes that depend on the seed alone.
+
+    >>> len(codes("a")), codes("a") == codes("a"), codes("a") == codes("b")
+    (6, True, False)
+    """
+    return pack(np.stack([unit(f"{seed} {number}", dimension) for number in range(tokens)])) if tokens else b""
+
+
+def embedding(
+    of: Node,
+    vector: Vectors | None = None,
+    *,
+    role: Role = Role.CONTENT,
+    text_hash: str | None = None,
+    tokens: bytes | None = None,
+) -> Embedding:
     """Return an embedding of a node; without a vector, the one its text stands for."""
     return Embedding(
         node=of.id,
         role=role,
         text_hash=of.content_hash if text_hash is None else text_hash,
         vector=unit(of.text) if vector is None else vector,
+        tokens=tokens,
     )
 
 

@@ -14,6 +14,7 @@ from clew.testing.chapters.recording import Recording
 from clew.testing.chapters.searching import Searching
 from clew.testing.chapters.sharing import Sharing
 from clew.testing.chapters.speaking import Speaking
+from clew.testing.chapters.token_codes import TokenCodes
 from clew.testing.chapters.transacting import Transacting
 from clew.testing.chapters.witnessing import Witnessing
 
@@ -27,6 +28,7 @@ class StoreConformance(
     Speaking,
     Filtering,
     Modelling,
+    TokenCodes,
     Transacting,
     Forgetting,
     Sharing,

@@ -197,7 +197,8 @@ def test_a_long_export_comes_in_pieces_and_whole(served: Served) -> None:
 def test_counts_are_those_of_the_store(filled: Served) -> None:
     told = filled.get("/v1/stats")
     assert told["nodes"] == len(TEXTS)
-    assert {key: told[key] for key in filled.clew.store.stats()} == json.loads(payload.dumps(dict(filled.clew.store.stats())))
+    counts = {**filled.clew.store.stats(), "token_codes": {"nodes": 0, "missing": 0, "bytes": 0}}  # its model gives no tokens
+    assert {key: told[key] for key in counts} == json.loads(payload.dumps(counts))
 
 
 @pytest.mark.parametrize("sort", ["recent", "important", "popular"])

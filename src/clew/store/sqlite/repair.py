@@ -140,6 +140,7 @@ def _remove_orphans(connection: sqlite3.Connection, shelf: _Shelf) -> int:
 OWNERS = (
     ("embedding", "model", "model", "mid"),
     ("embedding", "nid", "node", "nid"),
+    ("token_code", "eid", "embedding", "eid"),
     ("access", "nid", "node", "nid"),
     ("claim", "nid", "node", "nid"),
     ("edge", "source", "node", "nid"),

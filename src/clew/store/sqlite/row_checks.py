@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
+import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from clew.store.sqlite.rows import (
     read_node,
     vector_checksum,
 )
-from clew.store.vectors import UNIT_TOLERANCE
+from clew.store.vectors import UNIT_TOLERANCE, codes_fault
 from clew.types import EventKind, Role
 from clew.words import content_hash
 
@@ -38,6 +39,7 @@ OF_FTS5 = ("word_index", "vocabulary")  # of a file of version 1 to 3 that canno
 MAX_NUMBER = 1 << 62  # of a row, in a table that counts up: far above what anybody writes, and safe to add to
 MAX_DIMENSION = 1 << 16
 SUBJECTS = range(3)
+NAMED_BY_ID = {"node": "memory", "embedding": "the vector of", "token_code": "the token codes of"}
 NUMBERS = ("nid", "eid", "mid", "seq")
 """Columns that number rows, in whichever table."""
 NUMBERED = ("node", "event", "embedding", "change", "node_change")
@@ -62,8 +64,8 @@ class BadRow(NamedTuple):
     @property
     def name(self) -> str:
         """How a message calls it."""
-        if self.id is not None and self.table in ("node", "embedding"):
-            return f"memory {self.id}" if self.table == "node" else f"the vector of {self.id}"
+        if self.id is not None and self.table in NAMED_BY_ID:
+            return f"{NAMED_BY_ID[self.table]} {self.id}"
         where = ", ".join(f"{column} {value!r}" for column, value in self.key.items())
         return f"{self.table} row {where}" + (f" of {self.id}" if self.id else "")
 
@@ -213,6 +215,13 @@ def _embedding(row: Row) -> str | None:
     return None
 
 
+def _token_code(row: Row) -> str | None:
+    if row["dimension"] is None:
+        return "its vector or its model is not known"
+    fault = codes_fault(row["codes"], row["dimension"])
+    return f"it {fault}" if fault else None if zlib.crc32(row["codes"]) == row[CHECKSUM] else "its checksum differs"
+
+
 def _model(row: Row) -> str | None:
     return None if row["name"] and 0 < row["dimension"] <= MAX_DIMENSION else "it has no name, or a dimension that no model has"
 
@@ -268,6 +277,7 @@ RULES: dict[str, Callable[[Row], str | None]] = {
     "event": _event,
     "edge": _edge,
     "embedding": _embedding,
+    "token_code": _token_code,
     "model": _model,
     "access": _access,
     "record": _record,
@@ -277,9 +287,11 @@ RULES: dict[str, Callable[[Row], str | None]] = {
     "space": _counts("nodes", "live", "keyed"),
     "name": _counts("holders"),
 }
-_FURTHER = {"embedding": ("dimension", "id"), "edge": ("id",)}
+_FURTHER = {"embedding": ("dimension", "id"), "token_code": ("dimension", "id"), "edge": ("id",)}
 _QUERIES = {
     "embedding": "SELECT e.*, m.dimension, n.id FROM embedding e LEFT JOIN model m ON m.mid = e.model LEFT JOIN node n ON n.nid = e.nid",
+    "token_code": "SELECT t.*, m.dimension, n.id FROM token_code t LEFT JOIN embedding e ON e.eid = t.eid "
+    "LEFT JOIN model m ON m.mid = e.model LEFT JOIN node n ON n.nid = e.nid",
     "edge": "SELECT e.*, n.id FROM edge e LEFT JOIN node n ON n.nid = e.source",
 }
-_IDS = {"node": "id", "event": "node", "embedding": "id", "edge": "id"}
+_IDS = {"node": "id", "event": "node", "embedding": "id", "token_code": "id", "edge": "id"}

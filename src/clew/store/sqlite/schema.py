@@ -1,6 +1,6 @@
 """The tables of a store, as SQL you can look at, and how an older file becomes a newer one.
 
-Truth: node, event, access, edge, embedding (float16), model, meta, record. Derived, rebuilt at will: label (what the
+Truth: node, event, access, edge, embedding (float16), token_code, model, meta, record. Derived, rebuilt at will: label (what the
 nodes' rows carry), segment and posting (vectors and words for quick opening), space; from the texts, by whoever reads them: name,
 mention and alias (names.py). What FTS5 had until version 4 is made and dropped again in a new file: old steps stay.
 `change` and `node_change` tell every process which vectors and nodes moved since it last looked; what was
@@ -225,6 +225,13 @@ END;
 """
 
 TOMBSTONES = "CREATE TABLE tombstone (digest BLOB PRIMARY KEY) WITHOUT ROWID; -- keyed hashes of forgotten texts"
+CODES = """
+CREATE TABLE token_code (
+    eid INTEGER PRIMARY KEY REFERENCES embedding (eid) ON DELETE CASCADE,
+    codes BLOB NOT NULL,         -- of each token the signs of its vector, as clew.token_codes
+    checksum INTEGER NOT NULL
+);
+"""
 RECORDS = "CREATE TABLE record (kind TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID;"
 
 
@@ -293,6 +300,12 @@ def _add_tombstones(connection: sqlite3.Connection) -> None:
     connection.execute(TOMBSTONES)
 
 
+def _add_token_codes(connection: sqlite3.Connection) -> None:
+    """Version 11: vectors have token codes beside them. What was written before has none until `reembed`."""
+    for statement in statements(CODES):
+        connection.execute(statement)
+
+
 Migration = Callable[[sqlite3.Connection], None]
 MIGRATIONS: tuple[Migration, ...] = (
     _create,
@@ -305,6 +318,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     _mark_openings,
     _add_checksums,
     _add_tombstones,
+    _add_token_codes,
 )
 """The step at index n brings a file of version n to version n + 1."""
 
@@ -483,7 +497,7 @@ def _columns(connection: sqlite3.Connection) -> set[str]:
 def lend_tables(connection: sqlite3.Connection) -> None:
     """Give a file that cannot be brought to the newest version the tables and columns it has not got, empty, for this connection alone."""
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    for statement in statements(f"{NAMES}{RECORDS}\n{TOMBSTONES}"):
+    for statement in statements(f"{NAMES}{RECORDS}\n{TOMBSTONES}{CODES}"):
         what, kind, name = statement.split()[:3]
         if kind == "TABLE" and name not in there:
             connection.execute(statement.replace(f"{what} {kind}", f"{what} TEMP {kind}", 1))

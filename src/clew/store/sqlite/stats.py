@@ -6,6 +6,8 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from clew.token_codes import CODED_KINDS
+
 MODEL = "(SELECT value FROM meta WHERE key = 'model')"
 COUNTS = """
 SELECT count(*), count(*) FILTER (WHERE t_expired IS NULL AND archived = 0), count(*) FILTER (WHERE t_expired IS NOT NULL),
@@ -25,6 +27,13 @@ UNEMBEDDED = f"""
 SELECT count(*) FROM node n WHERE n.t_expired IS NULL AND n.archived = 0 AND {{there}} AND NOT EXISTS (
     SELECT 1 FROM embedding e WHERE e.nid = n.nid AND e.role = 'content' AND e.text_hash = n.content_hash AND e.model = {MODEL}
     AND (n.context = '' OR EXISTS (SELECT 1 FROM embedding c WHERE c.nid = n.nid AND c.role = 'context' AND c.model = e.model)))
+"""
+CODED = f"({', '.join(map(repr, map(str, CODED_KINDS)))})"
+CODES = f"""
+SELECT count(codes), count(*) - count(codes), coalesce(sum(length(codes)), 0) FROM (
+    SELECT (SELECT t.codes FROM embedding e CROSS JOIN token_code t ON t.eid = e.eid WHERE e.nid = n.nid AND e.model = {MODEL}
+        ORDER BY e.role DESC LIMIT 1) AS codes
+    FROM node n WHERE n.t_expired IS NULL AND n.archived = 0 AND n.kind IN {CODED} AND {{there}})
 """
 # Of a space by way of its nodes, and of the last words on those that were forgotten. An edge out of it is not counted.
 EVERYWHERE = {
@@ -79,6 +88,9 @@ def _counted(connection: sqlite3.Connection, space: str | None) -> dict[str, Any
             for kind, nodes, vectors, keys, contexts in connection.execute(LEVELS.format(there=there), (space,))
         },
         "unembedded": _one(connection, UNEMBEDDED.format(there=there), space),
+        "token_codes": dict(
+            zip(("nodes", "missing", "bytes"), connection.execute(CODES.format(there=there), (space,)).fetchone(), strict=True)
+        ),
     }
 
 

@@ -6,6 +6,7 @@ import json
 import math
 import secrets
 import sqlite3
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -48,13 +49,13 @@ from clew.store.sqlite.rows import (
     vector_checksum,
 )
 from clew.store.sqlite.seen import Seen
-from clew.store.sqlite.stats import statistics
+from clew.store.sqlite.stats import CODED, statistics
 from clew.store.sqlite.transaction import Transaction, Writing
 from clew.store.sqlite.upkeep import Upkeep
 from clew.store.sqlite.verify import first_damage, problems
 from clew.store.sqlite.where import behind, condition, source
 from clew.store.tombstones import KEY_BYTES, tombstone
-from clew.store.vectors import as_unit
+from clew.store.vectors import as_codes, as_unit, codes_fault
 from clew.types import (
     Edge,
     Embedding,
@@ -98,8 +99,13 @@ PUT_FIRST = "INSERT INTO embedding (nid, model, role, text_hash, vector, checksu
 # What may replace another runs a trigger, and then SQLite keeps every page that it changes as it was before: of no use to a new node.
 PUT = (
     f"{PUT_FIRST} ON CONFLICT (nid, model, role) DO UPDATE SET "
-    "(text_hash, vector, checksum) = (excluded.text_hash, excluded.vector, excluded.checksum)"
+    "(text_hash, vector, checksum) = (excluded.text_hash, excluded.vector, excluded.checksum) "
+    # A vector that stays as it is leaves no change for others to follow: token codes are added to a store without moving its vectors.
+    "WHERE (text_hash, vector, checksum) IS NOT (excluded.text_hash, excluded.vector, excluded.checksum)"
 )
+OF_VECTOR = "SELECT eid FROM embedding WHERE nid = ? AND model = ? AND role = ?"
+DROP_CODES = f"DELETE FROM token_code WHERE eid = ({OF_VECTOR})"
+PUT_CODES = f"INSERT INTO token_code (eid, codes, checksum) VALUES (({OF_VECTOR}), ?, ?)"
 
 # The event of a node's own row is the first: there is no number 0 in the log.
 EVENTS = """
@@ -600,14 +606,30 @@ class SqliteStore:
     def embeddings(self, ids: Sequence[NodeId], *, on_damage: OnDamage | None = None) -> tuple[Embedding, ...]:
         """Return the vectors of the active model that the nodes have, by node and role; as `edges` without the damaged ones."""
         query = (
-            "SELECT n.id, e.role, e.text_hash, e.vector, m.dimension FROM embedding e JOIN node n ON n.nid = e.nid "
-            "JOIN model m ON m.mid = e.model "
+            "SELECT n.id, e.role, e.text_hash, e.vector, m.dimension, t.codes FROM embedding e JOIN node n ON n.nid = e.nid "
+            "JOIN model m ON m.mid = e.model LEFT JOIN token_code t ON t.eid = e.eid "
             "WHERE n.id IN (SELECT value FROM json_each(?)) AND e.model = (SELECT value FROM meta WHERE key = 'model') "
             "ORDER BY n.id, e.role"
         )
         with self._reading() as connection:
             rows = self._rows(connection, query, (json.dumps(list(ids)),), on_damage)
         return tuple(_decoded(rows, _embedding, lambda row: (f"The vector of {row[0]}", row[0]), on_damage))
+
+    def token_codes(self, ids: Sequence[NodeId]) -> dict[NodeId, bytes]:
+        """Return the token codes that the nodes have with a vector of the active model; those of a context vector go first."""
+        query = (
+            "SELECT n.id, e.role, t.codes FROM json_each(?) j CROSS JOIN node n ON n.id = j.value "
+            "CROSS JOIN embedding e ON e.nid = n.nid AND e.model = (SELECT value FROM meta WHERE key = 'model') "
+            "CROSS JOIN token_code t ON t.eid = e.eid"
+        )
+        model = self.model()
+        if model is None:
+            return {}
+        with self._reading() as connection:
+            rows = connection.execute(query, (json.dumps(list(ids)),)).fetchall()
+        if wrong := next((id for id, _, codes in rows if codes_fault(codes, model.dimension)), None):
+            raise damaged(f"The token codes of {wrong}", "their length is wrong", id=wrong)
+        return {id: codes for id, _, codes in sorted(rows, key=itemgetter(1))}  # "content" before "context", which counts
 
     def coverage(self, space: str) -> Coverage:
         """Return how many live nodes the space has and how many of them have vectors of the active model; quick, for every recall."""
@@ -625,17 +647,21 @@ class SqliteStore:
         questions = self._dense.count(connection, space, role=Role.QUESTION)
         return Coverage(nodes=nodes, vectors=vectors, keyed=keyed, contexts=contexts, sections=sections, questions=questions)
 
-    def unembedded(self, model_id: str, *, limit: int) -> tuple[Node, ...]:
-        """Return live nodes without a content vector of this model, with a stale one, or with a context key and no vector of it, by id."""
+    def unembedded(self, model_id: str, *, limit: int, tokens: bool = False) -> tuple[Node, ...]:
+        """Return live nodes without a content vector of this model, with a stale one, or with a context key and no vector of it, by id.
+
+        With `tokens` also the memories and chunks that have no token codes.
+        """
         query = (
             f"WITH m AS (SELECT mid FROM model WHERE name = ?) SELECT {SELECTED} FROM node n "
             "LEFT JOIN embedding e ON e.nid = n.nid AND e.role = 'content' AND e.model = (SELECT mid FROM m) "
             "WHERE n.t_expired IS NULL AND n.archived = 0 AND (e.eid IS NULL OR e.text_hash <> n.content_hash OR (n.context <> '' AND "
-            "NOT EXISTS (SELECT 1 FROM embedding c WHERE c.nid = n.nid AND c.role = 'context' AND c.model = (SELECT mid FROM m)))) "
-            "ORDER BY n.id LIMIT ?"
+            "NOT EXISTS (SELECT 1 FROM embedding c WHERE c.nid = n.nid AND c.role = 'context' AND c.model = (SELECT mid FROM m))) "
+            f"OR (? AND n.kind IN {CODED} AND NOT EXISTS (SELECT 1 FROM embedding c CROSS JOIN token_code t ON t.eid = c.eid "
+            "WHERE c.nid = n.nid AND c.model = (SELECT mid FROM m)))) ORDER BY n.id LIMIT ?"
         )
         with self._reading() as connection:
-            return tuple(map(node_of, connection.execute(query, (model_id, max(0, limit)))))
+            return tuple(map(node_of, connection.execute(query, (model_id, tokens, max(0, limit)))))
 
     def _active(self, connection: sqlite3.Connection) -> tuple[int, int]:
         """Return the number and the dimension of the active model."""
@@ -665,14 +691,14 @@ class SqliteStore:
         *,
         statement: str = PUT,
     ) -> None:
-        connection.executemany(
-            statement,
-            [
-                _stored(e, numbers[e.node], model, dimension)
-                for e in embeddings
-                if e.node in numbers  # forgotten while it was being embedded
-            ],
-        )
+        there = [each for each in embeddings if each.node in numbers]  # the others were forgotten while they were being embedded
+        connection.executemany(statement, [_stored(each, numbers[each.node], model, dimension) for each in there])
+        codes = {(numbers[each.node], model, str(each.role)): as_codes(each.tokens, dimension) for each in there}
+        if statement is not PUT_FIRST:
+            connection.executemany(DROP_CODES, codes)
+        made = [(*key, tokens, zlib.crc32(tokens)) for key, tokens in codes.items() if tokens is not None]
+        if made:
+            connection.executemany(PUT_CODES, made)
 
     def _numbers(self, connection: sqlite3.Connection, ids: Sequence[NodeId]) -> dict[NodeId, int]:
         return dict(
@@ -821,13 +847,15 @@ def _edge(row: Row) -> Edge:
 
 
 def _embedding(row: Row) -> Embedding:
-    node, role, text_hash, vector, dimension = row
+    node, role, text_hash, vector, dimension, tokens = row
     if type(text_hash) is not str or type(vector) is not bytes or len(vector) != 2 * dimension:
         raise ValueError(f"it is not a vector of {dimension} numbers")
     values = np.frombuffer(vector, "<f2").astype(np.float32)
     if not np.isfinite(values).all():
         raise ValueError("it holds NaN or infinity")
-    return Embedding(node=node, role=Role(role), text_hash=text_hash, vector=values)
+    if tokens is not None and codes_fault(tokens, dimension):
+        raise ValueError("its token codes are damaged")
+    return Embedding(node=node, role=Role(role), text_hash=text_hash, vector=values, tokens=tokens)
 
 
 def _stored(embedding: Embedding, number: int, model: int, dimension: int) -> Row:

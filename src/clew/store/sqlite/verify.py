@@ -97,7 +97,7 @@ def _rows(connection: sqlite3.Connection) -> list[Problem]:
 
 
 def _mending(table: str) -> str:
-    return f"{REPAIR}, then: clew reembed" if table == "embedding" else WAY_OUT if table == "node" else REPAIR
+    return f"{REPAIR}, then: clew reembed" if table in ("embedding", "token_code") else WAY_OUT if table == "node" else REPAIR
 
 
 def _references(connection: sqlite3.Connection) -> list[Problem]:

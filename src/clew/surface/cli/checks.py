@@ -22,6 +22,7 @@ from clew.errors import ClewError
 from clew.models import home, library, load_reranker
 from clew.models import load as load_model
 from clew.models.card import Purpose
+from clew.ports import SupportsTokens
 from clew.private_files import open_to_others
 from clew.settings import Loaded
 from clew.surface.cli.session import Session
@@ -108,6 +109,7 @@ def _store(session: Session, path: Path) -> Iterator[Check]:
                 yield Check("store", "warning", f"other users can open it (mode {mode})", f"chmod 600 {shlex.quote(str(path))}*")
             yield from _soundness(clew.verify, stats)
             yield _vectors(session, stats)
+            yield from _token_codes(session, clew.store.stats()["token_codes"])
     except ClewError as error:
         yield Check("store", "problem", error.message, "See the message; put a backup in its place with: clew restore BACKUP")
 
@@ -135,6 +137,20 @@ def _vectors(session: Session, stats: dict[str, Any]) -> Check:
             "vectors", "warning", f"{counted(stats['unembedded'], 'memory')} without a vector, found by words only", "clew reembed"
         )
     return Check("vectors", "ok", f"{counted(stats['vectors'], 'vector')} of {kept or 'no model yet'}")
+
+
+def _token_codes(session: Session, codes: dict[str, int]) -> Iterator[Check]:
+    """Look for memories without codes where the configured model would make them."""
+    chosen = session.settings().settings.model
+    try:
+        makes = chosen.token_codes and isinstance(load_model(chosen.embedder, auto_pull=False), SupportsTokens)
+    except ClewError:
+        makes = False  # `_model` tells
+    if makes and codes["missing"]:
+        detail = f"{counted(codes['missing'], 'memory')} without token codes, ranked by words and one vector alone"
+        yield Check("token codes", "warning", detail, "clew reembed")
+    elif makes:
+        yield Check("token codes", "ok", f"{counted(codes['nodes'], 'memory')} with token codes, {size(codes['bytes'])} in all")
 
 
 def _model_id(spec: str) -> str | None:

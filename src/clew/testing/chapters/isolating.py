@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from clew.ports import Sort, Store
-from clew.testing.build import MODEL, NOW, added, embedding, filled, later, node, unit, where
+from clew.testing.build import MODEL, NOW, added, codes, embedding, filled, later, node, unit, where
 from clew.types import Edge, Event, EventKind, Kind, Mention, Node, Role
 from clew.words import content_hash
 
@@ -133,7 +133,8 @@ def _filled(store: Store, space: str, count: int, *, seed: int = 0) -> list[Node
     if store.model() is None:
         store.activate(MODEL)
     with store.transaction():
-        store.insert(nodes, [embedding(each, unit(f"{each.text} {role}"), role=role) for each in nodes for role in _roles(each)])
+        vectors = [(each, unit(f"{each.text} {role}"), role) for each in nodes for role in _roles(each)]
+        store.insert(nodes, [embedding(each, vector, role=role, tokens=codes(each.text)) for each, vector, role in vectors])
         store.append([Event(node=each.id, kind=EventKind.ADD, at=NOW) for each in nodes])
         store.mention([_said(each, key) for each in nodes for key in _KEYS if key in each.text.lower()])
         store.link([Edge(source=one.id, target=other.id, kind="RELATED", weight=0.7, t_created=NOW) for one, other in pairwise(nodes)])
@@ -185,7 +186,13 @@ def _told(store: Store, own: Sequence[Node]) -> list[object]:
     return [
         *(searches, near, lists, names, store.coverage("default"), store.stats("default"), list(store.nodes("default"))),
         *(store.mentions(ids), store.edges(ids), store.visible(ids, where()), store.signals(ids), store.evidence(ids)),
-        *(store.cosines(unit("a"), ids), store.family(ids), store.neighbours(ids, reach=2), [store.events(id) for id in ids]),
+        *(
+            store.token_codes(ids),
+            store.cosines(unit("a"), ids),
+            store.family(ids),
+            store.neighbours(ids, reach=2),
+            [store.events(id) for id in ids],
+        ),
         [store.find_key("default", f"0 key {number}") for number in range(50)],
         [store.find_hash("default", each.content_hash) for each in own],
     ]

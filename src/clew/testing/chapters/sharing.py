@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from clew.ports import ModelInfo, Sort, Store
-from clew.testing.build import MODEL, NOW, added, embedding, filled, node, unit, where
+from clew.testing.build import MODEL, NOW, added, codes, embedding, filled, node, unit, where
 from clew.types import Edge, Event, EventKind
 
 _NEXT = ModelInfo("next-model", 24)
@@ -98,6 +98,7 @@ class Sharing:
     def test_everything_is_there_after_reopening(self, store: Store) -> None:
         kept = [node(f"{i:02}", f"apple word{i}", tags=("t",), metadata={"i": i}) for i in range(30)]
         filled(store, kept)
+        store.put([embedding(each, tokens=codes(each.text)) for each in kept[:9]], MODEL)
         store.append([Event(node="00", kind=EventKind.UPDATE, at=NOW, detail={"n": 1})])
         store.link([Edge(source="00", target="01", kind="k", t_created=NOW)])
         store.touch(["00"], NOW, min_interval_seconds=60)
@@ -131,5 +132,6 @@ def _view(store: Store) -> tuple[object, ...]:
         store.dense(unit("q"), where(tags=("t",)), limit=50),
         store.events("00"),
         store.edges(["00"]),
+        store.token_codes([each.id for each in store.nodes()]),
         store.model(),
     )

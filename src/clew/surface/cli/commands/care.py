@@ -48,6 +48,8 @@ def _show(stats: dict[str, Any]) -> None:
                 ("model", f"{stats['model']}, {stats['dimension']} dimensions" if stats["model"] else "none yet: recall is by words"),
                 ("vectors", f"{stats['vectors']:,}" if stats["model"] else ""),
                 ("without one", f"{stats['unembedded']:,}: run clew reembed" if stats["unembedded"] else ""),
+                ("token codes", _codes(stats["token_codes"])),
+                ("without them", f"{missing:,}: run clew reembed" if (missing := stats["token_codes"]["missing"]) else ""),
                 ("accesses", f"could not be counted: {stats['tracking_failure']}" if stats["tracking_failure"] else ""),
             ]
         )
@@ -57,6 +59,15 @@ def _show(stats: dict[str, Any]) -> None:
 def _aside(*parts: str) -> str:
     said = ", ".join(filter(None, parts))
     return f"  ({said})" if said else ""
+
+
+def _codes(codes: dict[str, int]) -> str:
+    """Return how many memories have token codes, and what these take.
+
+    >>> _codes({"nodes": 1200, "missing": 0, "bytes": 3_456_000})
+    '1,200, 2.9 kB each'
+    """
+    return f"{codes['nodes']:,}, {size(codes['bytes'] // codes['nodes'])} each" if codes["nodes"] else ""
 
 
 def _documents(kinds: dict[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""`clew reembed`: moves a store to another model, or fills in missing vectors."""
+"""`clew reembed`: moves a store to another model, or fills in missing vectors and token codes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from clew.surface.cli.text import clean, counted
 def reembed_command(session: Session, *, spec: str | None) -> None:
     """Move the store to another model, or fill in vectors.
 
+    Memories without token codes get these too, and vectors of the same model stay as they are.
     Until all memories have a vector of the new model the old ones serve; killed, it resumes where it stopped.
     """
     from clew.surface.cli.progress import Meter  # noqa: PLC0415 - each start pays for what it uses
@@ -29,5 +30,5 @@ def reembed_command(session: Session, *, spec: str | None) -> None:
         session.note(f"{note} Until then {configured} is configured and refused by this store.")
     session.answer(
         {"model": done.model, "embedded": done.embedded, "notes": notes},
-        lambda: click.echo(clean(f"The store is on {done.model}; {counted(done.embedded, 'vector')} made.")),
+        lambda: click.echo(clean(f"The store is on {done.model}; {counted(done.embedded, 'memory')} embedded.")),
     )
