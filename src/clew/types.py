@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +64,8 @@ class Role(StrEnum):
 
 
 QUESTIONS = (Role.QUESTION, Role.QUESTION_2)
+SUPERSEDES: Final = "SUPERSEDES"
+"""The kind of an edge from a memory to the one that it replaces."""
 
 
 class Stub(StrEnum):

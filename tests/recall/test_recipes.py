@@ -7,32 +7,22 @@ from collections.abc import Iterator
 import pytest
 
 import clew
-from clew.recall.addressed import Addressed
 from clew.recall.analyse import Analyse
 from clew.recall.candidates import Candidates
-from clew.recall.chronology import Chronology
-from clew.recall.events import Events
 from clew.recall.fuse import Fuse
 from clew.recall.gate import Gate
-from clew.recall.lift import Lift
 from clew.recall.narrow import Narrow
-from clew.recall.news import News
 from clew.recall.pack import Pack
-from clew.recall.parts import Parts
-from clew.recall.period import Period
 from clew.recall.recipes import NAMES, Recipe
 from clew.recall.relevant import Relevant
-from clew.recall.reply import Reply
 from clew.recall.score import Score
-from clew.recall.several import Several
 from clew.recall.spread import Spread
 from clew.recall.state import Question, Recall
-from clew.recall.yet import NotYet
+from clew.recall.time_order import TimeOrder
 from clew.settings import Weights
 from clew.testing import FixedClock, where
 
-BALANCED = [Analyse, Events, Candidates, Fuse, Lift, Addressed, Parts, Spread, Period]
-BALANCED += [Score, Relevant, Reply, News, Several, Chronology, NotYet, Pack]
+BALANCED = [Analyse, Candidates, Fuse, Spread, Score, Relevant, TimeOrder, Pack]
 
 
 @pytest.fixture
@@ -101,8 +91,8 @@ def test_a_recipe_is_a_value_that_prints_and_compares(memory: clew.Clew) -> None
 def test_agent_judges_and_staged_narrows_and_no_other_recipe_does(memory: clew.Clew) -> None:
     kinds = {name: [type(stage) for stage in memory.recipe(name).stages] for name in NAMES}
     assert [name for name in NAMES if Narrow in kinds[name]] == ["staged"]
-    assert kinds["staged"] == [*BALANCED[:2], Narrow, *BALANCED[2:]]
-    assert [name for name in NAMES if Lift not in kinds[name]] == ["lexical", "dense"]  # one channel, as it comes
+    assert kinds["staged"] == [*BALANCED[:1], Narrow, *BALANCED[1:]]
+    assert [name for name in NAMES if Spread not in kinds[name]] == ["lexical", "dense"]  # one channel, as it comes
     packs = {name: stage for name in NAMES for stage in memory.recipe(name).stages if isinstance(stage, Pack)}
     assert [name for name in NAMES if packs[name].gate is not None] == ["agent"]
     assert packs["agent"].gate == Gate(min_quality=0.4, min_words=30, excluded_stubs=("media", "reference", "breadcrumb"))
@@ -135,7 +125,7 @@ def test_every_stage_leaves_its_step_with_the_time_it_took(memory: clew.Clew) ->
     question = Question(text="coffee", k=3, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
     answer = memory.recipe("balanced").run(Recall(question=question), timer=lambda: float(next(ticks)))
     assert [(step.stage, step.milliseconds) for step in answer.steps] == [(stage.__name__.lower(), 1000.0) for stage in BALANCED]
-    assert answer.steps[2].channels == {"dense": 1, "sparse": 1}
+    assert answer.steps[1].channels == {"dense": 1, "sparse": 1}
     assert answer.stats["milliseconds"] == 1000.0 * len(BALANCED)
 
 
@@ -149,30 +139,14 @@ def test_the_settings_reach_the_stages() -> None:
         "rrf_k": 10,
         "late_interaction": False,
     }
-    options |= {"latest": False, "latest_share": 0.7, "latest_cosine": 0.8, "period_weight": 0.3}
-    options |= {
-        "section_weight": 0.4,
-        "section_weight_long": 0.3,
-        "parts_weight": 0.7,
-        "addressed_weight": 0.35,
-        "news_weight": 0.45,
-        "several_weight": 0.2,
-        "speaker_weight": 0.3,
-        "reply_weight": 0.5,
-        "asking_weight": 0.6,
-    }
+    options |= {"latest": False, "period_weight": 0.3, "section_weight": 0.4, "section_weight_long": 0.3}
     with clew.open(":memory:", model={"embedder": "none"}, recall=options, score={"access_divisor": 9.0}) as memory:
-        _, _, found, fuse, lift, addressed, parts, _, _, score, _, reply, news, several, chronology, _, _ = memory.recipe("balanced").stages
+        _, found, fuse, _, score, _, time_order, _ = memory.recipe("balanced").stages
         assert isinstance(found, Candidates)
         assert (found.limit, found.dense_floor) == (7, 0.1)
         assert isinstance(fuse, Fuse)
         assert (fuse.method, fuse.rrf_weights, fuse.rrf_k, fuse.late_interaction) == ("rrf", (0.25, 0.5), 10, False)
-        assert lift == Lift(weight=0.4, weight_long=0.3, limit=7, store=memory.store)
-        assert parts == Parts(weight=0.7, stages=(found, fuse, lift))
-        assert addressed == Addressed(weight=0.35, stages=(found, fuse), store=memory.store)
-        assert news == News(weight=0.45, store=memory.store)
-        assert reply == Reply(weight=0.5, asking_weight=0.6, store=memory.store)
-        assert several == Several(weight=0.2, speaker_weight=0.3, store=memory.store)
-        assert chronology == Chronology(order=False, share=0.7, cosine=0.8, period_weight=0.3, store=memory.store)
+        assert fuse.section_weights == (0.4, 0.3)
+        assert time_order == TimeOrder(order=False, period_weight=0.3, store=memory.store)
         assert isinstance(score, Score)
         assert score.access_divisor == 9.0

@@ -26,11 +26,10 @@ from clew.ingest.firewall.instructions import flags
 from clew.ingest.importing import FILE, KEY
 from clew.ingest.quality import reading
 from clew.ports import Clock, Store
-from clew.recall.yet import SUPERSEDES
 from clew.settings import Settings
 from clew.store.filters import same_json
 from clew.times import parse_time
-from clew.types import Event, EventKind, Filter, Kind, Node, NodeId, Receipt
+from clew.types import SUPERSEDES, Event, EventKind, Filter, Kind, Node, NodeId, Receipt
 from clew.words import query_terms, word_terms
 
 FORGET_KEYS = (*WHERE_KEYS, "source", "before")

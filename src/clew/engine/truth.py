@@ -31,10 +31,9 @@ from clew.ingest.firewall.echo import Returned
 from clew.ingest.hygiene import cleaned
 from clew.ingest.questions.asking import Ahead, asked
 from clew.ports import Clock, ModelInfo, Questioner, Store
-from clew.recall.yet import SUPERSEDES
 from clew.settings import Settings
 from clew.times import Moment, iso, parse_time
-from clew.types import BEGINNING, Edge, Event, EventKind, Kind, Node, NodeId, Outcome, OutcomeKind
+from clew.types import BEGINNING, SUPERSEDES, Edge, Event, EventKind, Kind, Node, NodeId, Outcome, OutcomeKind
 from clew.words import content_hash
 
 INHERITED = ("title", "space", "category", "importance", "stability", "tags", "metadata")

@@ -23,7 +23,6 @@ from clew.evaluate.statistics import compare, holm, require_change
 from clew.evaluate.systems import RELEVANCE_ONLY, System
 from clew.evaluate.tables import Terms, result_of, scores_of
 from clew.ports import Progress
-from clew.recall.clauses import clauses
 from clew.settings import Settings, as_dict
 from clew.settings import load as load_settings
 
@@ -62,7 +61,6 @@ def usual_variants(settings: Settings) -> Iterator[Variant]:
         yield Variant(name=f"candidates-{count}", settings={"recall.candidates": count})
     yield Variant(name="no-dense-floor", settings={"recall.dense_floor": -1.0}, needs="vectors")
     yield from _switches(settings)
-    yield from _talk(settings)
     yield from _links(settings)
     yield from _history(settings)
 
@@ -80,17 +78,10 @@ def _switches(settings: Settings) -> Iterator[Variant]:
             yield Variant(name=f"{name.replace('_', '-')}-{'off' if value else 'on'}", settings={f"recall.{name}": not value})
 
 
-def _talk(settings: Settings) -> Iterator[Variant]:
-    """Yield what is made of the form of questions and of turns of a conversation, taken away."""
-    yield from _without(settings, "parts", "parts", "parts_weight")
-    for name in ("addressed", "news", "several", "speaker"):
-        yield from _without(settings, name, "sections", f"{name}_weight")
-    yield from _without(settings, "reply", "sections", "reply_weight", "asking_weight")
-
-
 def _links(settings: Settings) -> Iterator[Variant]:
     """Yield the spread along links taken away, by its parts and in its other modes; and times that questions name left alone."""
     yield from _without(settings, "period", "dates", "period_weight")
+    yield from _without(settings, "diversity", "", "diversity")
     yield from _without(settings, "sections", "sections", "section_weight", "section_weight_long")
     if not settings.spread.enabled:
         yield Variant(name="spread", settings={"spread.enabled": True})
@@ -188,7 +179,6 @@ def _fitting(variants: Sequence[Variant], ready: Prepared) -> tuple[list[Variant
         "vectors": vectors,
         "dates": _dated(dataset),
         "sections": any(passage.section or passage.messages for passage in dataset.passages),
-        "parts": any(clauses(query.text) for query in dataset.queries),
     }
     reasons = {
         "vectors": "there is no model",

@@ -16,14 +16,8 @@ UNCUT = {"recall.dense_floor": -1.0, "recall.min_similarity": 0.0, "recall.budge
 TEXT_ALONE = {
     "spread.enabled": False,
     "recall.latest": False,
+    "recall.diversity": 0.0,
     "recall.period_weight": 0.0,
-    "recall.reply_weight": 0.0,
-    "recall.asking_weight": 0.0,
-    "recall.parts_weight": 0.0,
-    "recall.addressed_weight": 0.0,
-    "recall.news_weight": 0.0,
-    "recall.several_weight": 0.0,
-    "recall.speaker_weight": 0.0,
     "recall.relevance_gate": "off",
     "rerank.always": False,
 }  # neither links nor time nor sections

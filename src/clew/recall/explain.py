@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clew.recall.period import PERIOD
-from clew.recall.state import ADDRESSED, CONTEXT, DENSE, NAMED, PART, QUESTION, SECTION, SPARSE, TOKENS, Hit, Hop, Place
+from clew.recall.state import CONTEXT, DENSE, NAMED, QUESTION, SECTION, SPARSE, TOKENS, Hit, Hop, Place
+from clew.recall.time_query import PERIOD
 from clew.words import sentence_list
 
 CHANNELS = {
@@ -15,8 +15,6 @@ CHANNELS = {
     QUESTION: ("by a question that it answers", "cosine"),
     TOKENS: ("token by token", "MaxSim"),
     SECTION: ("through its section", "relevance"),
-    PART: ("by a part of the question", "relevance"),
-    ADDRESSED: ("by the question as it would be asked there", "relevance"),
     NAMED: ("by the name in the question", "share"),
     PERIOD: ("by the time asked about", "share"),
 }

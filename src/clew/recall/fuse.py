@@ -10,7 +10,6 @@ comparable between queries and stores. A good answer has about 0.8.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -18,10 +17,11 @@ from typing import NamedTuple
 from clew.ports import Background, Store
 from clew.recall.fetch import covered
 from clew.recall.late_interaction import scored_tokens
-from clew.recall.placed import Places, relevance
-from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, TOKENS, Hit, LazyHits, Place, Recall
+from clew.recall.placed import Places, relevance, with_share
+from clew.recall.sections import best_words, sections
+from clew.recall.state import CONTEXT, DENSE, QUESTION, SECTION, SPARSE, TOKENS, Hit, LazyHits, Place, Recall
+from clew.recall.time_query import answer_by_period
 from clew.types import NodeId, Ranking, Role, Vectors
-from clew.words import idf, query_weight
 
 CONTEXT_SHARE = 0.5  # of the vector's weight, where a text has a context key
 QUESTION_SHARE = 0.6
@@ -36,16 +36,6 @@ class FeatureWeights(NamedTuple):
     words: float
     vector: float
     tokens: float
-
-
-def best_words(terms: Sequence[str], held: Mapping[str, int], *, nodes: int) -> float:
-    """Return the BM25 of a text of average length that holds every query term once; `held` has their document frequencies.
-
-    >>> best_words(["boiler", "the"], {"boiler": 1, "the": 100}, nodes=100) < best_words(["boiler", "ghost"], {"boiler": 1}, nodes=100)
-    True
-    """
-    counts = Counter(terms)
-    return sum(query_weight(said) * idf(max(nodes, held.get(term, 0)), held.get(term, 0)) for term, said in counts.items())
 
 
 def rrf(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], k: float) -> dict[NodeId, Places]:
@@ -80,21 +70,30 @@ class Fuse:
     background: Background
     late_interaction: bool
     weights: FeatureWeights
-    store: Store = field(repr=False, compare=False)
+    section_weights: tuple[float, float] = (0.0, 0.0)
+    """The share of its section in a chunk's relevance: of a chunk with a context key, and of one without."""
+    times: bool = False
+    """Whether a question about nothing but a time is answered by time."""
+    limit: int = 100
+    store: Store = field(repr=False, compare=False, kw_only=True)
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the hits, and what later stages read of them."""
+        found = self._scored(recall)
+        return answer_by_period(found, limit=self.limit, store=self.store) if self.times else found
+
+    def _scored(self, recall: Recall) -> Recall:
         if self.method == RRF:
-            return replace(recall, hits=_hits(self._by_rank(recall)))
+            return self._with_sections(recall, self._by_rank(recall))
         if (vector := recall.vector) is None:
-            return replace(recall, hits=_hits(self._words(recall, alone=True)))
+            return self._with_sections(recall, self._words(recall, alone=True))
         recall = replace(recall, held=self.store.holding(recall.terms, recall.question.where.space))
         ids = list(dict.fromkeys(match.id for ranking in recall.channels.values() for match in ranking))
         recall = replace(recall, signals=self.store.signals(ids))
         places = self._words(recall, alone=False)
         for id, found in self._vectors(recall, vector, ids).items():
             places.setdefault(id, {}).update(found)
-        return replace(recall, hits=_hits(self._with_tokens(recall, places)))
+        return self._with_sections(recall, self._with_tokens(recall, places))
 
     def _by_rank(self, recall: Recall) -> dict[NodeId, Places]:
         channels = {name: ranking for name, ranking in recall.channels.items() if name != QUESTION}
@@ -157,6 +156,25 @@ class Fuse:
         for rank, (id, score) in enumerate(sorted(exact.items(), key=lambda item: (-item[1], item[0])), start=1):
             places[id][TOKENS] = Place(rank, score, self.background.token_share(score), weight)
         return places
+
+    def _with_sections(self, recall: Recall, places: dict[NodeId, Places]) -> Recall:
+        """Give each chunk a share of its section's relevance; a memory, which stands in no section, keeps its own."""
+        if not any(self.section_weights) or not places or not covered(recall, store=self.store).sections:
+            return replace(recall, hits=_hits(places))
+        terms = recall.terms if SPARSE in recall.channels else ()
+        found = sections(self.store, recall.question.where, terms=terms, limit=self.limit)
+        signals = self.store.signals(list(places)) if recall.signals is None else recall.signals
+        recall = replace(recall, signals=signals)
+        if not found:  # taking a share from chunks alone would only put them behind memories
+            return replace(recall, hits=_hits(places))
+        votes = {match.id: Place(rank, match.score, match.score, 0.0) for rank, match in enumerate(found, start=1)}
+        short, long = self.section_weights
+        for id, own in places.items():
+            known = signals.get(id)
+            if known is not None and known.parent is not None and (share := short if known.keyed else long):
+                vote = votes.get(known.parent) or Place(None, 0.0, 0.0, 0.0)
+                places[id] = with_share(own, {SECTION: vote._replace(weight=share)}, share=share)
+        return replace(recall, hits=_hits(places))
 
 
 def _ranked(ranking: Ranking, low: float = 0.0) -> dict[NodeId, tuple[int | None, float]]:

@@ -22,13 +22,17 @@ def relevance(places: Mapping[str, Place]) -> float:
     return summed
 
 
-def sharing(hit: Hit, places: Mapping[str, Place], *, share: float) -> Hit:
-    """Return a hit with further places among its channels, and the shares of the others reduced by what the further ones have at most.
+def with_share(own: Places, further: Mapping[str, Place], *, share: float) -> Places:
+    """Return the channels of a hit with further ones, the weights of its own reduced by the share that those may have.
 
-    >>> hit = Hit("a", 0.5, {"dense": Place(1, 0.7, 1.0, 0.5)})
-    >>> round(sharing(hit, {"part": Place(1, 0.9, 0.9, 0.4)}, share=0.4).score, 3), round(sharing(hit, {}, share=0.4).score, 3)
-    (0.66, 0.3)
+    >>> channels = with_share({"dense": Place(1, 0.7, 1.0, 0.5)}, {"section": Place(1, 0.9, 0.9, 0.4)}, share=0.4)
+    >>> round(relevance(channels), 3)
+    0.66
     """
-    left = 1.0 - share
-    channels = {name: place._replace(weight=place.weight * left) for name, place in hit.channels.items()} | dict(places)
+    return {name: place._replace(weight=place.weight * (1.0 - share)) for name, place in own.items()} | dict(further)
+
+
+def sharing(hit: Hit, places: Mapping[str, Place], *, share: float) -> Hit:
+    """Return a hit with further channels, as `with_share`."""
+    channels = with_share(dict(hit.channels), places, share=share)
     return hit._replace(channels=channels, score=relevance(channels))

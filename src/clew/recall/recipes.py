@@ -21,28 +21,20 @@ from typing import TYPE_CHECKING
 from clew.graph.tracerank import Switches
 from clew.graph.walk import Limits
 from clew.ports import Background, Store
-from clew.recall.addressed import Addressed
 from clew.recall.analyse import Analyse
 from clew.recall.candidates import Candidates, EmbedQuery, slow
-from clew.recall.chronology import Chronology
-from clew.recall.events import Events
+from clew.recall.diversity import Diversity
 from clew.recall.expand import Expand
 from clew.recall.fuse import FeatureWeights, Fuse
 from clew.recall.gate import Gate
 from clew.recall.kindred import WordVectors, wordless
-from clew.recall.lift import Lift
 from clew.recall.narrow import Narrow
-from clew.recall.news import News
 from clew.recall.pack import Pack
-from clew.recall.parts import Parts
-from clew.recall.period import Period
-from clew.recall.reply import Reply
 from clew.recall.rerank import Read, Rerank
 from clew.recall.score import Score
-from clew.recall.several import Several
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Recall, Stage, Step
+from clew.recall.time_order import TimeOrder
 from clew.recall.tracerank import TraceRank
-from clew.recall.yet import NotYet
 from clew.settings import Settings
 
 if TYPE_CHECKING:
@@ -98,6 +90,7 @@ def recipe(
     options = settings.recall
     limits = {"fast": max(1, round(options.candidates * FAST_SHARE)), "thorough": options.candidates * THOROUGH_FACTOR}
     limit = limits.get(name, options.candidates)
+    timed = options.period_weight > 0 and name not in PLAIN
     candidates = Candidates(
         limit=limit,
         channels=tuple(each for each in CHANNELS.get(name, ALL) if each != QUESTION or settings.questions.match),
@@ -114,11 +107,12 @@ def recipe(
         question_share=settings.questions.share,
         background=background,
         weights=FeatureWeights(options.words_weight, options.vector_weight, options.tokens_weight),
+        section_weights=(0.0, 0.0) if name in PLAIN else (options.section_weight, options.section_weight_long),
         late_interaction=options.late_interaction and name != "fast",
+        times=timed,
+        limit=limit,
         store=store,
     )
-    weights = {"weight": options.section_weight, "weight_long": options.section_weight_long}
-    lift = Lift(**weights, limit=options.candidates, store=store)
     counted = settings.score
     score = Score(
         recency_rate_per_day=counted.recency_rate_per_day,
@@ -128,14 +122,7 @@ def recipe(
     )
     pack = Pack(expand=_expand(settings, store), gate=_gate(name, settings), collapse=options.collapse_overlaps, store=store)
     before = (Narrow(count=options.staged_sections, store=store, embed=embed),)
-    timed = options.period_weight > 0 and name not in PLAIN
-    dated: tuple[Stage, ...] = (Events(store=store),) if timed else ()
-    period: tuple[Stage, ...] = (Period(limit=limit, store=store),) if timed else ()
-    parts = (Parts(weight=options.parts_weight, stages=(candidates, fuse, lift)),) if options.parts_weight else ()
-    addressed = _addressed(settings, store, (replace(candidates, channels=(DENSE,)), fuse))
-    beside: tuple[Stage, ...] = (
-        () if name in PLAIN else (lift, *addressed, *parts, *_spread(settings, store), *_meta(settings, store), *period)
-    )
+    beside: tuple[Stage, ...] = () if name in PLAIN else (*_spread(settings, store), *_meta(settings, store))
     judged = _relevant(settings, store, limit, words if options.read_closely and name != "fast" else wordless)
     after: tuple[Stage, ...] = (
         ()
@@ -143,19 +130,15 @@ def recipe(
         else (
             *judged,
             *_tracerank(settings, store),
-            *_reply(settings, store),
-            *_news(settings, store),
-            *_several(settings, store),
             *_rerank(name, settings, store, read, reader),
-            *_chronology(settings, store),
-            *((NotYet(store=store),) if options.not_yet else ()),
+            TimeOrder(order=options.latest, period_weight=options.period_weight, store=store),
+            *((Diversity(weight=options.diversity, store=store),) if options.diversity else ()),
         )
     )
     return Recipe(
         name,
         (
-            Analyse(settings.memory.categories),
-            *dated,
+            Analyse(settings.memory.categories, times=timed, store=store),
             *(before if name == "staged" else ()),
             candidates,
             fuse,
@@ -165,11 +148,6 @@ def recipe(
             pack,
         ),
     )
-
-
-def _addressed(settings: Settings, store: Store, stages: tuple[Stage, ...]) -> tuple[Addressed, ...]:
-    weight = settings.recall.addressed_weight
-    return (Addressed(weight=weight, stages=stages, store=store),) if weight else ()
 
 
 # The three below know names: their word lists take 40 ms to load, which only a recall should pay.
@@ -224,38 +202,11 @@ def _tracerank(settings: Settings, store: Store) -> tuple[TraceRank, ...]:
     return (TraceRank(switches=switches, **bounds, store=store),)
 
 
-def _reply(settings: Settings, store: Store) -> tuple[Reply, ...]:
-    chosen = settings.recall
-    if not chosen.reply_weight and not chosen.asking_weight:
-        return ()
-    return (Reply(weight=chosen.reply_weight, asking_weight=chosen.asking_weight, store=store),)
-
-
-def _news(settings: Settings, store: Store) -> tuple[News, ...]:
-    weight = settings.recall.news_weight
-    return (News(weight=weight, store=store),) if weight else ()
-
-
-def _several(settings: Settings, store: Store) -> tuple[Several, ...]:
-    chosen = settings.recall
-    if not chosen.several_weight and not chosen.speaker_weight:
-        return ()
-    return (Several(weight=chosen.several_weight, speaker_weight=chosen.speaker_weight, store=store),)
-
-
 def _rerank(name: str, settings: Settings, store: Store, read: Read, reader: str) -> tuple[Rerank, ...]:
     chosen = settings.rerank
     if not chosen.weight or not (name == "reranked" or chosen.always):
         return ()
     return (Rerank(model=reader, depth=chosen.depth, weight=chosen.weight, store=store, read=read),)
-
-
-def _chronology(settings: Settings, store: Store) -> tuple[Chronology, ...]:
-    chosen = settings.recall
-    if not chosen.latest and not chosen.period_weight:
-        return ()
-    shares = {"share": chosen.latest_share, "cosine": chosen.latest_cosine}
-    return (Chronology(order=chosen.latest, **shares, period_weight=chosen.period_weight, store=store),)
 
 
 def _expand(settings: Settings, store: Store) -> Expand | None:

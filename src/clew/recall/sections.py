@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from clew.ports import Store
-from clew.recall.fuse import best_words
 from clew.types import Filter, Kind, Match, Ranking
+from clew.words import idf, query_weight
 
 
 def sections(store: Store, where: Filter, *, terms: Sequence[str], limit: int) -> Ranking:
@@ -18,3 +19,13 @@ def sections(store: Store, where: Filter, *, terms: Sequence[str], limit: int) -
     found = store.sparse(terms, here, limit=limit) if terms else ()
     whole = best_words(terms, store.holding(terms, where.space), nodes=store.coverage(where.space).nodes) if found else 0.0
     return tuple(Match(match.id, match.score / (whole or match.score or 1.0)) for match in found)
+
+
+def best_words(terms: Sequence[str], held: Mapping[str, int], *, nodes: int) -> float:
+    """Return the BM25 of a text of average length that holds every query term once; `held` has their document frequencies.
+
+    >>> best_words(["boiler", "the"], {"boiler": 1, "the": 100}, nodes=100) < best_words(["boiler", "ghost"], {"boiler": 1}, nodes=100)
+    True
+    """
+    counts = Counter(terms)
+    return sum(query_weight(said) * idf(max(nodes, held.get(term, 0)), held.get(term, 0)) for term, said in counts.items())

@@ -23,8 +23,6 @@ TOKENS = "tokens"
 CONTEXT = "context"
 QUESTION = "question"
 SECTION = "section"
-PART = "part"
-ADDRESSED = "addressed"
 NAMED = "named"
 PATH = "path"
 
@@ -273,12 +271,6 @@ class Recall:
     """The categories of memories that the question's words point to, such as `decision` in "What did we decide?"; a hint, no filter."""
     when: When | None = None
     """The times that the question names."""
-    period_terms: frozenset[str] = frozenset()
-    """The terms that name a time which some memory is of: that time is searched for, and not its words."""
-    parts: tuple[str, ...] = ()
-    """The things side by side in the question that were searched for one by one."""
-    addressed: str = ""
-    """The question as it would be asked to whom it names, where it was searched for in that form too."""
     vector: Vectors | None = field(default=None, repr=False)
     query: QueryTokens | None = field(default=None, repr=False)
     """The query's token vectors, where the model gives them."""
@@ -333,7 +325,7 @@ class Recall:
     @property
     def embedding_calls(self) -> int:
         """How many vectors a model made for it."""
-        return (1 + len(self.parts) + bool(self.addressed)) * (self.vector is not None)
+        return int(self.vector is not None)
 
     @property
     def stats(self) -> dict[str, Any]:
@@ -343,8 +335,6 @@ class Recall:
             "preset": self.question.preset,
             "milliseconds": round(sum(step.milliseconds for step in self.steps), 3),
             "candidates": {name: len(ranking) for name, ranking in self.channels.items()},
-            "parts": list(self.parts),
-            "addressed": self.addressed,
             "returned": len(self.hits),
             "tokens_returned": self.tokens_returned,
             "embedding_calls": self.embedding_calls,

@@ -222,53 +222,10 @@ class RecallSettings(Section):
     section_weight_long: float = setting(
         0.3, "The same for a chunk without one, most often a long one: nothing else tells of its surroundings.", within=UNIT
     )
-    # On questions about two events, made of LoCoMo's (`--option pairs=on`): all that tells of both in the first ten for 75.4 % of the dev
-    # part instead of 62.3, of the test part 58.6 instead of 48.6 (both p ≤ 0.001). 0.25 and 0.75: 71.9 and 76.3. Other dev parts: unmoved.
-    parts_weight: float = setting(
-        0.5, "The share of its best part in a hit's relevance where the question sets things side by side; 0 turns it off.", within=UNIT
-    )
-    # Rounded from a linear ranker fitted on the four dev conversations of LoCoMo; which forms of question and turn to weigh was chosen
-    # there too. Such a ranker, fitted on three and asked about the fourth, has all evidence of multi-hop questions in the first ten for
-    # 40.5 % where the recall before had 35.1. These weights: 39.6 % (five won, none lost; their first hit right 41.4 instead of 44.1),
-    # recall@10 85.5 instead of 84.4, no category lower. Without the first 35.1 and 84.5; without the second 37.8 and 85.6 (adversarial
-    # 94.2, not 93.1).
-    addressed_weight: float = setting(
-        0.25,
-        "The share in a turn's relevance of the question as it would be asked there, where it names one of those who talk; 0 turns it off.",
-        within=UNIT,
-    )
-    news_weight: float = setting(
-        0.06, "What is added to the relevance of a turn that tells of a time (yesterday, last week, just); 0 turns it off.", within=UNIT
-    )
-    # The four below on the dev part of LoCoMo: all evidence of multi-hop questions in the first ten 35.1 instead of 30.6 %, the first hit
-    # right 52.5 instead of 46.0 % (temporal 63.1 instead of 66.2), recall@10 84.3 instead of 83.3 (adversarial 92.5 instead of 92.8).
-    # Without the first the first hit is right 3.6 points less often, without the second 1.7.
-    reply_weight: float = setting(
-        0.2, "The share of a question's relevance that the turn after it gets, as its answer; 0 turns it off.", within=UNIT
-    )
-    asking_weight: float = setting(0.2, "What a turn costs that only asks, and less the more it tells; 0 turns it off.", within=UNIT)
-    # Without it all evidence of multi-hop questions 6.3 points less, recall@10 of adversarial ones 1.7 more; without the next 3.6 and 2.9.
-    several_weight: float = setting(
-        0.08, "What each further turn of one section costs where the question asks for several things; 0 turns it off.", within=UNIT
-    )
-    speaker_weight: float = setting(
-        0.15, "What is added there to the relevance of what the one says whom the question names; 0 turns it off.", within=UNIT
-    )
+    diversity: float = setting(0.0, "Penalty of each further hit of one document, session or title; 0 turns it off.", within=UNIT)
     staged_sections: int = setting(20, "How many sections the recipe staged looks into.", within=POSITIVE)
     collapse_overlaps: bool = setting(True, "Leave out a chunk of which a better hit holds the half already.")
     latest: bool = setting(True, "Order what is relevant by time where the question asks for the latest or the earliest.")
-    latest_share: float = setting(0.5, "How relevant that must be, as a share of the most relevant.", within=UNIT)
-    # Among a few memories nearly all have half of the best relevance. In stores of 4 to 50 memories what had nothing to do with the
-    # question came to 0.79 to 0.88 of the best cosine of arctic-embed-s, and what had to 0.92 and more. Of 150 questions of
-    # LongMemEval's dev part one gained and none lost, of 757 of LoCoMo's no ranking changed: 16 of them ask for the latest or earliest.
-    latest_cosine: float = setting(
-        0.9,
-        "What holds none of the question's telling words must be this close to the best cosine, as a share of it; 0 asks for neither.",
-        within=UNIT,
-    )
-    not_yet: bool = setting(
-        True, "Keep what will take the place of something behind it until then, unless the question names a time or asks what will be."
-    )
     # On the dev part of LoCoMo 0.1 gave +1.2 points of recall@10 (p 0.017, Holm). 0.2 gives 0.4 more (3 questions won, none lost; by MRR
     # 18 won, none lost, no category lower), 0.3 hardly more; LongMemEval's dev part keeps its recall and loses 0.4 of MRR (2 questions).
     period_weight: float = setting(

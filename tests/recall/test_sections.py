@@ -1,19 +1,19 @@
-"""Sections vote: a share of a section's relevance goes to its chunks, and only where a section was found."""
+"""A share of a section's relevance goes to its chunks, and only where a section was found."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
-from clew.recall.lift import Lift, lifted
-from clew.recall.placed import relevance
+from clew.ports import Background
+from clew.recall.fuse import FeatureWeights, Fuse
+from clew.recall.placed import relevance, with_share
 from clew.recall.sections import sections
-from clew.recall.state import DENSE, SECTION, SPARSE, Hit, Place, Question, Recall
+from clew.recall.state import DENSE, SECTION, SPARSE, Place, Question, Recall
 from clew.settings import Weights
 from clew.store.memory import MemoryStore
 from clew.testing import FixedClock, node, where
@@ -42,60 +42,68 @@ def store() -> MemoryStore:
     return store
 
 
-def asked(store: MemoryStore, text: str, **fields: object) -> Recall:
-    """Return a recall as it is before the sections vote: chunks found by their words, all alike."""
+def asked(text: str, **fields: object) -> Recall:
+    """Return a recall whose chunks were found by words, all alike."""
     question = Question(text=text, k=5, where=where(**fields), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
     found = tuple(Match(id, 1.0) for id in ("c1", "c2", "m"))
-    hits = tuple(Hit(each.id, 0.5, {SPARSE: Place(1, 1.0, 0.5, 1.0)}) for each in found)
-    return Recall(question=question, terms=tuple(terms(text)), channels={SPARSE: found}, hits=hits)
+    return Recall(question=question, terms=tuple(terms(text)), channels={SPARSE: found})
+
+
+def scored(store: MemoryStore, recall: Recall, *, short: float = 0.2, long: float = 0.2) -> Recall:
+    stage = Fuse(
+        method="weighted",
+        rrf_k=60,
+        rrf_weights=(0.5, 0.5),
+        question_share=0.6,
+        background=Background(),
+        late_interaction=False,
+        weights=FeatureWeights(words=0.25, vector=0.7, tokens=0.6),
+        section_weights=(short, long),
+        store=store,
+    )
+    return stage(recall)
 
 
 @given(SHARES, SHARES, SHARES, SHARES)
-def test_lifting_keeps_relevance_a_sum_of_shares_between_zero_and_one(own: float, weight: float, section: float, share: float) -> None:
-    hit = Hit("a", own * weight, {DENSE: Place(1, own, own, weight), SPARSE: Place(None, 0.0, 0.0, 1 - weight)})
-    raised = lifted(hit, Place(1, section, section, share))
-    assert raised.score == relevance(raised.channels)
-    assert 0 <= raised.score <= 1 + 1e-12
-    assert sum(place.weight for place in raised.channels.values()) == pytest.approx(1.0)
-    assert raised.score == pytest.approx((1 - share) * hit.score + share * section)
+def test_a_share_keeps_relevance_a_weighted_mean(own: float, weight: float, section: float, share: float) -> None:
+    channels = {DENSE: Place(1, own, own, weight), SPARSE: Place(None, 0.0, 0.0, 1 - weight)}
+    shared = with_share(channels, {SECTION: Place(1, section, section, share)}, share=share)
+    assert 0 <= relevance(shared) <= 1 + 1e-12
+    assert sum(place.weight for place in shared.values()) == pytest.approx(1.0)
+    assert relevance(shared) == pytest.approx((1 - share) * relevance(channels) + share * section)
 
 
 def test_of_two_like_chunks_the_one_in_the_better_section_comes_first(store: MemoryStore) -> None:
-    lift = Lift(weight=0.2, weight_long=0.2, limit=10, store=store)
-    answer = lift(asked(store, f"{HARBOUR} lamp"))
+    answer = scored(store, asked(f"{HARBOUR} lamp"))
     scores = {hit.id: hit.score for hit in answer.hits}
     assert scores["c1"] > scores["c2"]
-    assert answer.hits[0].channels[SECTION].rank == 1
-    assert scores["m"] == 0.5, "what stands in no section keeps its own relevance"
+    assert {hit.id: hit for hit in answer.hits}["c1"].channels[SECTION].rank == 1
+    assert scores["m"] == 1.0, "what stands in no section keeps its own relevance"
     assert answer.signals is not None
     assert answer.signals["c1"].parent == "s0"
 
 
 def test_a_chunk_without_a_context_key_has_its_own_share_of_its_section(store: MemoryStore) -> None:
-    long = {hit.id: hit.channels[SECTION].weight for hit in _lift(store)(asked(store, f"{HARBOUR} lamp")).hits if SECTION in hit.channels}
-    assert set(long.values()) == {0.4}
+    def weights() -> dict[str, float]:
+        hits = scored(store, asked(f"{HARBOUR} lamp"), long=0.4).hits
+        return {hit.id: hit.channels[SECTION].weight for hit in hits if SECTION in hit.channels}
+
+    assert set(weights().values()) == {0.4}
     store.update("c1", context="what stands around it")
-    assert next(hit for hit in _lift(store)(asked(store, f"{HARBOUR} lamp")).hits if hit.id == "c1").channels[SECTION].weight == 0.2
-
-
-def _lift(store: MemoryStore) -> Lift:
-    return Lift(weight=0.2, weight_long=0.4, limit=10, store=store)
+    assert weights()["c1"] == 0.2
 
 
 def test_a_chunk_whose_section_was_not_found_gives_up_its_share(store: MemoryStore) -> None:
-    answer = Lift(weight=0.2, weight_long=0.2, limit=10, store=store)(asked(store, "tide"))
-    unfound = next(hit for hit in answer.hits if hit.id == "c2")
+    unfound = next(hit for hit in scored(store, asked("tide")).hits if hit.id == "c2")
     assert unfound.channels[SECTION] == Place(None, 0.0, 0.0, 0.2)
-    assert unfound.score == pytest.approx(0.4)
+    assert unfound.score == pytest.approx(0.8)
 
 
-def test_nothing_changes_where_no_section_was_found_or_none_may_vote(store: MemoryStore) -> None:
-    lift = Lift(weight=0.2, weight_long=0.2, limit=10, store=store)
-    for recall in (asked(store, "unheard words"), replace(asked(store, "tide"), hits=()), asked(store, "tide", space="empty")):
-        assert lift(recall) is recall
-    recall = asked(store, "tide")
-    assert replace(lift, weight=0.0, weight_long=0.0)(recall) is recall
-    assert replace(lift, store=MemoryStore())(recall) is recall
+def test_nothing_changes_where_no_section_was_found_or_none_has_a_weight(store: MemoryStore) -> None:
+    for recall in (asked("unheard words"), asked("tide", space="empty")):
+        assert all(hit.score == 1.0 for hit in scored(store, recall).hits)
+    assert all(hit.score == 1.0 for hit in scored(store, asked("tide"), short=0.0, long=0.0).hits)
+    assert all(hit.score == 1.0 for hit in scored(MemoryStore(), asked("tide")).hits)
 
 
 def test_a_section_votes_whenever_it_began_and_also_where_only_its_chunks_are_asked_for(store: MemoryStore) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 import clew
 from clew.recall.score import total
-from clew.recall.yet import NotYet
 from clew.testing import FixedClock
 
 QUAY, MILL, TOWER = (f"The office is on {street}." for street in ("Quay Street", "Mill Lane", "Tower Road"))
@@ -54,9 +53,3 @@ def test_what_is_planned_and_replaces_nothing_is_found_as_ever(memory: clew.Clew
     assert "launch party" in party.text
     assert "not_yet" not in party.components
     assert party.components["recency"].value < 0.2, "nearness to now counts, on either side of it"
-
-
-def test_it_can_be_turned_off(memory: clew.Clew) -> None:
-    with memory.variant(recall={"not_yet": False}) as off:
-        assert NotYet not in map(type, off.recipe("balanced").stages)
-        assert texts(off, "where is the office?")[0] == TOWER

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
-from clew.recall.chronology import Chronology
 from clew.recall.score import total
 from clew.recall.state import Component, Hit, Question, Recall
+from clew.recall.time_order import MIN_SHARE, TimeOrder
 from clew.recall.when import TimeSpan, When
 from clew.settings import Weights
 from clew.store.memory import MemoryStore
@@ -180,14 +180,8 @@ def test_a_question_that_compares_things_by_their_age_is_answered_as_without_the
         assert dates(asked(memory, question)) == dates(asked(plain, question))
 
 
-def test_which_words_and_meanings_count_can_be_turned_off() -> None:
-    with opened(latest_cosine=0.0, latest_share=0.0, period_weight=0.1) as memory:
-        assert dates(asked(memory, "latest deploy of the harbour server"))[0] == "2026-02-20"
-        assert Chronology(order=True, share=0.0, cosine=0.0, period_weight=0.1, store=memory.store) in memory.recipe("balanced").stages
-
-
 def test_what_is_hardly_relevant_is_not_lifted_for_being_new() -> None:
-    with opened(latest_share=0.9) as memory:
+    with opened() as memory:
         memory.remember("The harbour has a new café", valid_from="2026-02-28")
         found = dates(asked(memory, "latest deploy of the harbour server that failed"))
         assert found[0] != "2026-02-28"
@@ -197,7 +191,6 @@ def test_what_is_hardly_relevant_is_not_lifted_for_being_new() -> None:
 def test_it_can_be_turned_off() -> None:
     with opened(latest=False, period_weight=0) as memory:
         assert all("time" not in hit.components for hit in asked(memory, "latest deploy of the harbour server").hits)
-        assert Chronology not in map(type, memory.recipe("balanced").stages)
 
 
 def test_a_period_lifts_what_lies_in_it_by_the_weight_that_is_set() -> None:
@@ -216,12 +209,12 @@ SINCE = NOW - timedelta(days=2)
 LATELY = TimeSpan(SINCE, None, "since then", 0, 1, "since")
 
 
-@given(HITS, st.sampled_from(WISHES), st.booleans(), st.floats(0, 1), st.sampled_from((0.0, 0.3)))
+@given(HITS, st.sampled_from(WISHES), st.booleans(), st.sampled_from((0.0, 0.3)))
 def test_the_relevant_ones_are_in_the_order_of_time_and_before_all_others(
-    given_hits: list[tuple[float, float, int]], wish: When, spanned: bool, share: float, period_weight: float
+    given_hits: list[tuple[float, float, int]], wish: When, spanned: bool, period_weight: float
 ) -> None:
     when = When(rest="deploys", latest=wish.latest, earliest=wish.earliest, spans=(LATELY,) if spanned else ())
-    stage = Chronology(order=True, share=share, cosine=0.0, period_weight=period_weight, store=MemoryStore())
+    stage = TimeOrder(order=True, period_weight=period_weight, store=MemoryStore())
     signals = {f"n{place:02}": Signals(NOW + timedelta(days=days), 0.5, 0) for place, (_, _, days) in enumerate(given_hits)}
     hits = []
     for id, (relevance, recency, _) in zip(signals, given_hits, strict=True):
@@ -230,7 +223,9 @@ def test_the_relevant_ones_are_in_the_order_of_time_and_before_all_others(
     question = Question(text="q", k=9, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
     answer = stage(Recall(question=question, when=when, hits=tuple(hits), signals=signals))
     best = max(relevance for relevance, _, _ in given_hits)
-    ahead = [hit.components["semantic"].value >= share * best and (not spanned or signals[hit.id].t_valid >= SINCE) for hit in answer.hits]
+    ahead = [
+        hit.components["semantic"].value >= MIN_SHARE * best and (not spanned or signals[hit.id].t_valid >= SINCE) for hit in answer.hits
+    ]
     assert ahead == sorted(ahead, reverse=True)
     times = [signals[hit.id].t_valid for hit, first in zip(answer.hits, ahead, strict=True) if first]
     assert times == sorted(times, reverse=wish.latest)
@@ -244,7 +239,7 @@ def test_the_relevant_ones_are_in_the_order_of_time_and_before_all_others(
 
 
 def test_a_question_that_asks_for_both_ends_keeps_its_order() -> None:
-    stage = Chronology(order=True, share=0.5, cosine=0.0, period_weight=0.0, store=MemoryStore())
+    stage = TimeOrder(order=True, period_weight=0.0, store=MemoryStore())
     question = Question(text="q", k=9, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
     recall = Recall(
         question=question, when=When(rest="", latest=True, earliest=True), hits=(Hit("a", 1.0, {}, {"semantic": Component(1, 1)}),)

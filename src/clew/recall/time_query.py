@@ -1,0 +1,208 @@
+"""Resolve the times that a question names, and answer a question that asks about nothing but a time.
+
+"Before we moved" is dated by the one memory that tells of the move. Where some memory is dated in a period that the
+question names, the words of the period are left out of the word search: "What did we decide in June 2026?" would
+otherwise find whatever names the year.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from clew.ports import Sort, Store
+from clew.recall.state import Hit, Place, Recall, Rejection, Relevance
+from clew.times import iso
+from clew.types import BEGINNING, Filter, Node, NodeId
+from clew.words import folded, query_terms, terms, word_terms, words
+
+if TYPE_CHECKING:  # the date grammar is loaded only by a question that names a time
+    from clew.recall.when import TimeSpan, When
+    from clew.recall.when.values import Event
+
+PERIOD = "period"
+MAX_EVENTS = 8  # events of a question that are looked up; a text with more is not a question
+EVENT_CANDIDATES = 20  # memories read to date an event; it must be the only one that holds all its words
+EVENT_RULE = "event "  # prefix of the rule of a span that a memory has dated
+MAX_READ, MAX_CHARACTERS = 50, 400  # hits, and characters of each, that are parsed for dates: all took half a second
+UNDATED = Relevance(probability=0.0, threshold=0.5, calibrated=False)  # nothing is dated in the period asked about
+
+
+def query_terms_without(text: str, left_out: frozenset[str]) -> tuple[str, ...]:
+    """Return the index terms of a query without some of them, unless there are no others.
+
+    >>> query_terms_without("What did we decide in June?", frozenset({"june"}))
+    ('decid',)
+    >>> query_terms_without("June?", frozenset({"june"}))
+    ('june',)
+    """
+    asked = query_terms(text)
+    return tuple(term for term in asked if term not in left_out) or tuple(asked)
+
+
+def resolve_times(recall: Recall, *, store: Store) -> Recall:
+    """Return the recall with its events dated by memories, and without the words of periods that memories are dated in."""
+    if recall.when is None:
+        return recall
+    if recall.when.unresolved:
+        recall = _date_events(recall, recall.when, store)
+    when = recall.when
+    # A question about nothing but a period is answered by texts that write it, too.
+    spans = when.spans if when is not None and not when.alone else ()
+    dated = [span for span in spans if _has_memories(span, recall.question.where, store)]
+    words_of_periods = frozenset(term for span in dated for term in query_terms(span.text))
+    if not words_of_periods:
+        return recall
+    return replace(recall, terms=query_terms_without(recall.question.text, words_of_periods))
+
+
+def _has_memories(span: TimeSpan, where: Filter, store: Store) -> bool:
+    """Tell whether any memory is dated in a span; the words of an event stay, for they tell what the question is about."""
+    in_span = within_dates(where, span.start, span.end)
+    return not span.rule.startswith(EVENT_RULE) and bool(store.listing(in_span, sort=Sort.RECENT, limit=1))
+
+
+def within_dates(where: Filter, start: datetime | None, end: datetime | None) -> Filter:
+    """Return a filter that also requires a valid time from `start` to `end`; None is open."""
+    since = max((each for each in (where.since, start) if each is not None), default=None)
+    until = min((each for each in (where.until, end) if each is not None), default=None)
+    return replace(where, since=since, until=until)
+
+
+# --- events ---
+
+
+def _date_events(recall: Recall, when: When, store: Store) -> Recall:
+    for event in when.events[:MAX_EVENTS]:
+        span = _event_span(event, recall.question.where, store)
+        if span is not None:
+            unresolved = tuple(text for text in when.unresolved if text != event.text)
+            events = tuple(each for each in when.events if each != event)
+            spans, relation = (*when.spans, span), when.relation or span.relation
+            when = replace(when, spans=spans, unresolved=unresolved, events=events, relation=relation)
+    notes = tuple(f"The time “{text}” could not be resolved and was searched as words." for text in when.unresolved)
+    return replace(recall, when=when, notes=recall.notes + notes)
+
+
+def _event_span(event: Event, where: Filter, store: Store) -> TimeSpan | None:
+    from clew.recall.when.values import TimeSpan  # noqa: PLC0415 - only an event needs it
+
+    node = _memory_of_event(event, where, store)
+    ends = None if node is None else event.placed(*_dates_of(node))
+    if node is None or ends is None:
+        return None
+    return TimeSpan(*ends, event.text, event.first, event.last, f"{EVENT_RULE}{node.root or node.id}", event.relation)
+
+
+def _memory_of_event(event: Event, where: Filter, store: Store) -> Node | None:
+    """Return the memory that holds every content word of the event; None where memories of several days do."""
+    asked = query_terms(event.clause, compounds=False)
+    if not asked:
+        return None
+    found = store.get([match.id for match in store.sparse(asked, where, limit=EVENT_CANDIDATES)])
+    dated = [node for node in found.values() if node.t_valid != BEGINNING]
+    holding = [node for node in dated if set(asked) <= set(word_terms(f"{node.title} {node.text}"))]
+    days = {node.t_valid.date() for node in holding}
+    return min(holding, key=lambda node: (node.t_valid, node.id)) if len(days) == 1 else None
+
+
+def _dates_of(node: Node) -> tuple[datetime, datetime]:
+    """Return when the event of a memory took place: the one date that its text names, or the memory's own."""
+    from clew.recall.when import when  # noqa: PLC0415 - only an event needs it
+
+    spans = [span for span in when(node.text, now=node.t_valid).spans if span.relation == "in"]
+    if len(spans) == 1 and spans[0].start is not None and spans[0].end is not None:
+        return spans[0].start, spans[0].end
+    return node.t_valid, node.t_valid
+
+
+# --- questions about nothing but a time ---
+
+
+def answer_by_period(recall: Recall, *, limit: int, store: Store) -> Recall:
+    """Put the memories dated in the period asked about first, latest first; of the others keep those that name the period.
+
+    Where nothing is dated in the period and no text names it, all hits stay, with a note. A question that asks about
+    more than a period is returned as it is.
+    """
+    when = recall.when
+    if when is None or not when.alone:
+        return recall
+    listed = [node.id for node in _dated_in(when.spans, recall.question.where, max(limit, recall.question.k), store)]
+    inside = dict.fromkeys(listed)
+    others = [hit for hit in recall.hits if hit.id not in inside]
+    naming = _naming(others, when.spans, store)
+    notes = (_undated_note(when.spans, naming=bool(naming)),) if when.spans and not listed else ()
+    if not listed and not naming:
+        return replace(recall, notes=recall.notes + notes, relevance=UNDATED if when.spans else None)
+    hits = [Hit(id, 1.0, {PERIOD: Place(rank, 1.0, 1.0, 1.0)}) for rank, id in enumerate(listed, start=1)]
+    rejected = tuple(Rejection(id=hit.id, stage=PERIOD, reason=PERIOD, value=0.0, limit=1.0) for hit in others if hit.id not in naming)
+    kept = [hit for hit in others if hit.id in naming]
+    return replace(recall, hits=(*hits, *kept), signals=None, rejected=recall.rejected + rejected, notes=recall.notes + notes)
+
+
+def _dated_in(spans: Sequence[TimeSpan], where: Filter, limit: int, store: Store) -> list[Node]:
+    asked = [within_dates(where, span.start, span.end) for span in spans] or [where]
+    found = {node.id: node for each in asked for node in store.listing(each, sort=Sort.RECENT, limit=limit)}
+    by_id = sorted(found.values(), key=lambda node: node.id)
+    return sorted(by_id, key=lambda node: node.t_valid, reverse=True)[:limit]
+
+
+def _naming(hits: Sequence[Hit], spans: Sequence[TimeSpan], store: Store) -> frozenset[NodeId]:
+    """Return the hits whose texts name one of the periods: "founded in 1999" was recorded later and answers all the same."""
+    nodes = store.get([hit.id for hit in hits[:MAX_READ]]) if spans else {}
+    dates = [each for each in map(date_terms, spans) if each]
+    held = {id: set(terms(f"{node.title} {node.text}")) for id, node in nodes.items()} if dates else {}
+    writing = {id for id, found in held.items() if any(date <= found for date in dates)}
+    return frozenset(id for id, node in nodes.items() if id in writing or names_period(node, spans))
+
+
+def date_terms(span: TimeSpan) -> frozenset[str]:
+    """Return the index terms of the numbers and months in a span's words.
+
+    >>> from clew.recall.when import when
+    >>> spans = when("What happened in March 1999, and what last week?", now=datetime(2026, 3, 1)).spans
+    >>> [sorted(date_terms(span)) for span in spans]
+    [['1999', 'march'], []]
+    """
+    from clew.recall.when.vocabulary import MONTHS, SHORT_MONTHS  # noqa: PLC0415 - only a question with a time needs it
+
+    months = MONTHS.keys() | SHORT_MONTHS.keys()
+    dated = (word for word in words(span.text) if any(map(str.isdigit, word)) or folded(word) in months)
+    return frozenset(term for word in dated for term in query_terms(word))
+
+
+def names_period(node: Node, spans: Sequence[TimeSpan]) -> bool:
+    """Tell whether a text names a date inside one of the spans, relative dates being read from the memory's own date.
+
+    >>> from clew.recall.when import when
+    >>> from clew.testing import node
+    >>> party = node("party", "The launch party is on Friday 20 November 2026.")
+    >>> [names_period(party, when(asked, now=datetime(2026, 11, 17)).spans) for asked in ("this Friday", "today")]
+    [True, False]
+    """
+    from clew.recall.when import when  # noqa: PLC0415 - only a question with a time needs it
+
+    text = f"{node.title}\n{node.text[:MAX_CHARACTERS]}"
+    named = [span for span in when(text, now=node.t_valid).spans if span.relation == "in"]
+    return any(_within(each, span) for each in named for span in spans)
+
+
+def _within(inner: TimeSpan, outer: TimeSpan) -> bool:
+    begins = outer.start is None or (inner.start is not None and outer.start <= inner.start)
+    return begins and (outer.end is None or (inner.end is not None and inner.end <= outer.end))
+
+
+def _undated_note(spans: Sequence[TimeSpan], *, naming: bool) -> str:
+    read = " and ".join(f"“{span.text}” ({_from_to(span)})" for span in spans)
+    instead = "the hits name that time in their words" if naming else "the hits are the best by relevance alone"
+    return f"No memory is dated in the time asked about, {read}: {instead}."
+
+
+def _from_to(span: TimeSpan) -> str:
+    ends = [None if end is None else iso(end)[:10] for end in (span.start, span.end)]
+    if ends[0] == ends[1]:
+        return str(ends[0])
+    return " ".join(f"{word} {end}" for word, end in zip(("from", "to"), ends, strict=True) if end)
