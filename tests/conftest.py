@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,8 +14,6 @@ import pytest
 import clew
 from clew.engine import clew as engine
 from clew.engine.tracking import AccessTracker
-from clew.graph.walk import walk
-from clew.recall import spread
 from clew.settings import AccessSettings
 from clew.surface.cli import progress
 from tests.waiting import LONG_SECONDS
@@ -43,7 +40,6 @@ def _limits_on_time_are_not_reached() -> Iterator[None]:
         return AccessTracker(store, replace(settings, flush_seconds=waiting), **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spread, "walk", partial(walk, clock=lambda: 0.0))
         patch.setattr(engine, "AccessTracker", track_accesses)
         patch.setattr(progress, "LONG_SECONDS", LONG_SECONDS)
         yield

@@ -100,7 +100,7 @@ def test_a_recall_says_how_many_memories_it_could_not_compare(tmp_path: Path) ->
 
 
 def test_weights_of_absent_channels_do_not_silence_the_others() -> None:
-    with clew.open(":memory:", **NO_MODEL, recall={"words_weight": 0.0}) as memory:
+    with clew.open(":memory:", **NO_MODEL, recall={"weights": {"words": 0.0}}) as memory:
         memory.remember("The staging server is called Halcyon.")
         memory.remember("Lunch is at noon on most of the days.")
         assert memory.recall("staging server").hits[0].components["semantic"].value > 0.9

@@ -10,6 +10,7 @@ import pytest
 
 import clew
 from clew.errors import InputError, StoreError
+from clew.recall.narrow import MAX_SECTIONS
 from clew.recall.reasons.whynot import WhyNot
 from clew.testing import NOW, FixedClock, later, node
 from clew.types import Filter, Kind, Quality, Stub
@@ -121,17 +122,21 @@ def test_parents_that_a_filter_names_are_a_condition_too(memory: clew.Clew) -> N
 
 
 def test_a_chunk_outside_the_best_sections_was_lost_in_narrowing(open_clew: Open) -> None:
-    memory = open_clew(recall={"staged_sections": 1})
+    memory = open_clew()
     memory.store.insert(
         [
             node("d", "Tea book", kind=Kind.DOCUMENT),
-            node("s1", "green tea morning tea", kind=Kind.SECTION, parent="d", root="d", position=0),
+            node("s1", "green tea green tea green tea", kind=Kind.SECTION, parent="d", root="d", position=0),
             node("s2", "about boats and one tea", kind=Kind.SECTION, parent="d", root="d", position=1),
+            *(
+                node(f"t{n}", "green tea and green tea", kind=Kind.SECTION, parent="d", root="d", position=n + 2)
+                for n in range(MAX_SECTIONS)
+            ),
             node("c1", "green tea is drunk here", kind=Kind.CHUNK, parent="s1", root="d", position=0),
             node("c2", "tea on a boat is rare", kind=Kind.CHUNK, parent="s2", root="d", position=0),
         ]
     )
-    assert told(memory.why_not("green tea", "c2", recipe="staged")) == ("narrow", "within", "s2", 1, None)
+    assert told(memory.why_not("green tea", "c2", recipe="staged")) == ("narrow", "within", "s2", MAX_SECTIONS, None)
     assert memory.why_not("green tea", "c1", recipe="staged").found
 
 

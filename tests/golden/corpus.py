@@ -16,7 +16,7 @@ from clew.testing import FixedClock
 
 FILE = Path(__file__).with_name("corpus.yaml")
 K = 5
-PLAIN: Mapping[str, Any] = {"spread": {"enabled": False}, "recall": {"latest": False, "period_weight": 0.0}}
+PLAIN: Mapping[str, Any] = {"spread": {"enabled": False}, "recall": {"times": False}}
 """What turns a recall into the best k by words and meaning."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import pytest
 
@@ -21,7 +21,6 @@ pytestmark = pytest.mark.model
 
 LEAST_ANSWERED = 36  # of 40, as measured; plain top-5 answers 21
 LEAST_WON = 15
-PATIENT: dict[str, Any] = {"spread": {"seconds": 60.0}}  # a busy machine must not end a walk
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +35,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def corpus(path: Path, embedder: Embedder) -> Iterator[Told]:
-    found = told(path, embedder=embedder, **PATIENT)
+    found = told(path, embedder=embedder)
     yield found
     found.clew.close()
 

@@ -42,15 +42,13 @@ def test_the_largest_share_counts_and_no_one_covers_nothing() -> None:
     assert 0 < SHARE < 1
 
 
-@pytest.mark.parametrize(("collapse", "kept"), [(True, ["a", "c"]), (False, ["a", "b", "c"])])
-def test_of_chunks_that_say_the_same_the_best_stays_and_the_others_are_counted(collapse: bool, kept: list[str]) -> None:
+def test_of_chunks_that_say_the_same_the_best_stays_and_the_others_are_counted() -> None:
     text = "the harbour crane stands at the north quay and the south quay has none"
-    with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock(), recall={"collapse_overlaps": collapse}) as memory:
+    with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock()) as memory:
         ends = {"a": (0, 38), "b": (12, 46), "c": (39, 71)}
         memory.store.insert([node(id, text[slice(*at)], kind=Kind.CHUNK, root="d", start=at[0], end=at[1]) for id, at in ends.items()])
         answer = memory.recall("harbour crane north quay south")
-        assert sorted(hit.id for hit in answer.hits) == kept
-        assert answer.stats["rejected"] == ({"overlap": 1} if collapse else {})
-        if collapse:
-            assert answer.rejected[0].id == "b"
-            assert answer.rejected[0].stage == "pack"
+        assert sorted(hit.id for hit in answer.hits) == ["a", "c"]
+        assert answer.stats["rejected"] == {"overlap": 1}
+        assert answer.rejected[0].id == "b"
+        assert answer.rejected[0].stage == "pack"

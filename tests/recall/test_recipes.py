@@ -99,12 +99,11 @@ def test_agent_judges_and_staged_narrows_and_no_other_recipe_does(memory: clew.C
 
 
 def test_the_gate_and_the_expansion_can_be_set_for_all_recipes() -> None:
-    gate, staged = {"always": True, "min_words": 3}, {"staged_sections": 4}
-    with clew.open(":memory:", model={"embedder": "none"}, gate=gate, expansion={"enabled": False}, recall=staged) as memory:
+    gate = {"always": True, "min_words": 3}
+    with clew.open(":memory:", model={"embedder": "none"}, gate=gate, expansion={"enabled": False}) as memory:
         packs = [stage for name in NAMES for stage in memory.recipe(name).stages if isinstance(stage, Pack)]
         assert all(pack.gate is not None and pack.gate.min_words == 3 for pack in packs)
         assert all(pack.expand is None for pack in packs)
-        assert [stage.count for stage in memory.recipe("staged").stages if isinstance(stage, Narrow)] == [4]
 
 
 def test_a_stage_can_be_left_out_for_an_ablation(memory: clew.Clew) -> None:
@@ -139,14 +138,14 @@ def test_the_settings_reach_the_stages() -> None:
         "rrf_k": 10,
         "late_interaction": False,
     }
-    options |= {"latest": False, "period_weight": 0.3, "section_weight": 0.4, "section_weight_long": 0.3}
+    options |= {"weights": {"period": 0.3, "section": 0.4, "section_long": 0.35}}
     with clew.open(":memory:", model={"embedder": "none"}, recall=options, score={"access_divisor": 9.0}) as memory:
         _, found, fuse, _, score, _, time_order, _ = memory.recipe("balanced").stages
         assert isinstance(found, Candidates)
         assert (found.limit, found.dense_floor) == (7, 0.1)
         assert isinstance(fuse, Fuse)
         assert (fuse.method, fuse.rrf_weights, fuse.rrf_k, fuse.late_interaction) == ("rrf", (0.25, 0.5), 10, False)
-        assert fuse.section_weights == (0.4, 0.3)
-        assert time_order == TimeOrder(order=False, period_weight=0.3, store=memory.store)
+        assert fuse.section_weights == (0.4, 0.35)
+        assert time_order == TimeOrder(period_weight=0.3, store=memory.store)
         assert isinstance(score, Score)
         assert score.access_divisor == 9.0

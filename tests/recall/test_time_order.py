@@ -75,7 +75,7 @@ def test_asked_as_of_a_time_the_question_stands_there(memory: clew.Clew) -> None
 
 
 def test_a_question_without_a_time_is_answered_as_without_the_stage(memory: clew.Clew) -> None:
-    with opened(latest=False, period_weight=0) as without:
+    with opened(times=False) as without:
         for question in ("deploy of the harbour server", "why did the deploy fail"):
             found = [asked(each, question).hits for each in (memory, without)]
             assert [(hit.text, hit.score) for hit in found[0]] == [(hit.text, hit.score) for hit in found[1]]
@@ -93,7 +93,7 @@ def test_the_order_is_a_component_that_is_shown_and_adds_up(memory: clew.Clew) -
 
 
 def test_the_scale_of_scores_stays_what_it_was(memory: clew.Clew) -> None:
-    with memory.variant(recall={"latest": False}) as plain:
+    with memory.variant(recall={"times": False}) as plain:
         question = "latest deploy of the harbour server"
         found, before = ([hit.score for hit in asked(each, question).hits] for each in (memory, plain))
         assert found == pytest.approx(before, abs=1e-5)
@@ -160,7 +160,7 @@ def test_in_which_order_things_were_told_on_one_day_is_not_the_order_in_which_th
     answers = []
     for order in (True, False):
         clock = FixedClock()
-        with clew.open(":memory:", model={"embedder": "none"}, clock=clock, recall={"latest": order}) as memory:
+        with clew.open(":memory:", model={"embedder": "none"}, clock=clock, recall={"times": order}) as memory:
             for number, text in enumerate(outages):
                 memory.remember(text, near=False, valid_from=None if number else dated)
                 clock.advance(seconds=1)
@@ -176,7 +176,7 @@ def test_in_which_order_things_were_told_on_one_day_is_not_the_order_in_which_th
     ],
 )
 def test_a_question_that_compares_things_by_their_age_is_answered_as_without_the_stage(question: str) -> None:
-    with opened() as memory, opened(latest=False) as plain:
+    with opened() as memory, opened(times=False) as plain:
         assert dates(asked(memory, question)) == dates(asked(plain, question))
 
 
@@ -189,15 +189,15 @@ def test_what_is_hardly_relevant_is_not_lifted_for_being_new() -> None:
 
 
 def test_it_can_be_turned_off() -> None:
-    with opened(latest=False, period_weight=0) as memory:
+    with opened(times=False) as memory:
         assert all("time" not in hit.components for hit in asked(memory, "latest deploy of the harbour server").hits)
 
 
 def test_a_period_lifts_what_lies_in_it_by_the_weight_that_is_set() -> None:
     question = "deploy of the harbour server in January 2026"
-    with opened(period_weight=0) as memory:
+    with opened(weights={"period": 0}) as memory:
         assert all("period" not in hit.components for hit in asked(memory, question).hits)
-    with opened(period_weight=0.5) as memory:
+    with opened(weights={"period": 0.5}) as memory:
         hits = asked(memory, question).hits
         assert [hit.components["period"] for hit in hits] == [Component(1.0, 0.5), Component(0.0, 0.5), Component(0.0, 0.5)]
         assert [hit.score for hit in hits] == [total(hit.components) for hit in hits]
@@ -214,7 +214,7 @@ def test_the_relevant_ones_are_in_the_order_of_time_and_before_all_others(
     given_hits: list[tuple[float, float, int]], wish: When, spanned: bool, period_weight: float
 ) -> None:
     when = When(rest="deploys", latest=wish.latest, earliest=wish.earliest, spans=(LATELY,) if spanned else ())
-    stage = TimeOrder(order=True, period_weight=period_weight, store=MemoryStore())
+    stage = TimeOrder(period_weight=period_weight, store=MemoryStore())
     signals = {f"n{place:02}": Signals(NOW + timedelta(days=days), 0.5, 0) for place, (_, _, days) in enumerate(given_hits)}
     hits = []
     for id, (relevance, recency, _) in zip(signals, given_hits, strict=True):
@@ -239,7 +239,7 @@ def test_the_relevant_ones_are_in_the_order_of_time_and_before_all_others(
 
 
 def test_a_question_that_asks_for_both_ends_keeps_its_order() -> None:
-    stage = TimeOrder(order=True, period_weight=0.0, store=MemoryStore())
+    stage = TimeOrder(period_weight=0.0, store=MemoryStore())
     question = Question(text="q", k=9, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
     recall = Recall(
         question=question, when=When(rest="", latest=True, earliest=True), hits=(Hit("a", 1.0, {}, {"semantic": Component(1, 1)}),)

@@ -104,7 +104,7 @@ def test_a_question_with_a_topic_is_ranked_by_relevance_and_period(memory: clew.
 
 
 def test_it_can_be_turned_off_with_the_weight_of_periods(memory: clew.Clew) -> None:
-    with memory.variant(recall={"period_weight": 0}) as off:
+    with memory.variant(recall={"times": False}) as off:
         assert not any("period" in hit.channels for hit in off.recall("What happened last week?", track=False).hits)
     assert not any("period" in hit.channels for hit in memory.recall("What happened last week?", recipe="lexical").hits)
 
@@ -154,7 +154,7 @@ def test_the_words_of_a_time_stay_where_no_memory_is_of_it(year: clew.Clew) -> N
 
 
 def test_a_time_is_searched_by_its_words_where_periods_are_turned_off(year: clew.Clew) -> None:
-    with year.variant(recall={"period_weight": 0}) as off:
+    with year.variant(recall={"times": False}) as off:
         assert "june" in off.recall("What did we decide in June 2026?", track=False).terms
 
 

@@ -117,9 +117,9 @@ def test_a_saved_trace_replays_identically_and_then_tells_what_changed(filled: C
 def test_a_changed_setting_is_named_by_the_command_too(filled: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "trace.json"
     filled("recall", ASK, "--save-trace", str(file))
-    monkeypatch.setenv("CLEW_RECALL__VECTOR_WEIGHT", "0.9")
+    monkeypatch.setenv("CLEW_RECALL__CANDIDATES", "90")
     found = filled.json("replay", str(file), code=None)
-    assert found["settings"] == {"recall.vector_weight": {"before": 0.675, "after": 0.9}}
+    assert found["settings"] == {"recall.candidates": {"before": 100, "after": 90}}
 
 
 def test_a_trace_is_not_written_over_a_file_or_into_no_folder(filled: Cli, tmp_path: Path) -> None:

@@ -400,7 +400,6 @@ class Clew:
             versions.head_of(self.store, self._known(id)),
             now=self._clock(),
             limit=whole("limit", limit, 1, MAX_LISTED),
-            hub_power=self.settings.spread.hub_power,
         )
 
     def recent(

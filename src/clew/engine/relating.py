@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from clew.ports import Store
-from clew.recall.links import damped
+from clew.recall.links import HUB_POWER, damped
 from clew.types import Edge, Filter, Kind, Mention, Named, Node, NodeId
 
 ROOM = 80  # characters of a text on each side of a name
@@ -62,16 +62,16 @@ class _Tie:
     edge: str = ""
 
 
-def related(store: Store, node: Node, *, now: datetime, limit: int, hub_power: float) -> Related:
+def related(store: Store, node: Node, *, now: datetime, limit: int) -> Related:
     """Return what a node is connected with; at most `limit` nodes and edges, the strongest first, ties by id.
 
-    What many nodes name connects little: `hub_power` damps it, as in a recall.
+    What many nodes name connects little and is damped, as in a recall.
     """
     where = Filter(space=node.space, now=now)
     said = store.mentions([node.id]).get(node.id, ())
     known = store.named([mention.key for mention in said], where, limit=limit + 1)  # the node itself may be among them
     edges = _seen(store, node, where)[:limit]
-    ties = [*_by_names(said, known, hub_power=hub_power), *_by_edges(node, edges)]
+    ties = [*_by_names(said, known), *_by_edges(node, edges)]
     heads = _heads(store, [tie.node for tie in ties])
     # A memory that is true at two times has a row for each, and is one neighbour all the same.
     own = dict.fromkeys(replace(tie, node=heads[tie.node].id) for tie in ties if tie.node in heads)
@@ -119,12 +119,12 @@ def _other(node: Node, edge: Edge) -> NodeId:
     return edge.target if edge.source == node.id else edge.source
 
 
-def _by_names(said: Sequence[Mention], known: Mapping[str, Named], *, hub_power: float) -> Iterator[_Tie]:
+def _by_names(said: Sequence[Mention], known: Mapping[str, Named]) -> Iterator[_Tie]:
     for mention in said:
         named = known.get(mention.key)
         if named is None:
             continue
-        strength = mention.confidence * damped(named.nodes, power=hub_power)
+        strength = mention.confidence * damped(named.nodes, power=HUB_POWER)
         yield from (_Tie(id, strength, about=mention.name) for id in named.subjects)
         yield from (_Tie(id, strength, shares=mention.name) for id in named.holders)
 

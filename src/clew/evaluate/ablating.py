@@ -66,9 +66,9 @@ def usual_variants(settings: Settings) -> Iterator[Variant]:
 
 
 def _without(settings: Settings, name: str, needs: str, *keys: str) -> Iterator[Variant]:
-    """Yield recall without what these of its numbers weigh, all of them 0; nothing where all are 0 already."""
-    if any(getattr(settings.recall, key) for key in keys):
-        yield Variant(name=f"no-{name}", settings={f"recall.{key}": 0.0 for key in keys}, needs=needs)
+    """Yield recall with these feature weights set to 0; nothing where all are 0 already."""
+    if any(settings.recall.weights[key] for key in keys):
+        yield Variant(name=f"no-{name}", settings={"recall.weights": dict.fromkeys(keys, 0.0)}, needs=needs)
 
 
 def _switches(settings: Settings) -> Iterator[Variant]:
@@ -80,18 +80,15 @@ def _switches(settings: Settings) -> Iterator[Variant]:
 
 def _links(settings: Settings) -> Iterator[Variant]:
     """Yield the spread along links taken away, by its parts and in its other modes; and times that questions name left alone."""
-    yield from _without(settings, "period", "dates", "period_weight")
-    yield from _without(settings, "diversity", "", "diversity")
-    yield from _without(settings, "sections", "sections", "section_weight", "section_weight_long")
+    yield from _without(settings, "period", "dates", "period")
+    yield from _without(settings, "repeat", "", "repeat")
+    yield from _without(settings, "sections", "sections", "section", "section_long")
+    yield from _without(settings, "names-in-question", "", "named")
+    yield from _without(settings, "paths", "", "path")
     if not settings.spread.enabled:
         yield Variant(name="spread", settings={"spread.enabled": True})
         return
     yield Variant(name="no-spread", settings={"spread.enabled": False})
-    yield Variant(name="no-names-in-question", settings={"spread.named_weight": 0.0})
-    yield Variant(name="no-paths", settings={"spread.path_weight": 0.0})
-    yield Variant(name="links-always", settings={"spread.unless_answered": False})
-    yield Variant(name="no-fit", settings={"spread.fit": 0.0}, needs="vectors")
-    yield Variant(name="no-hub-damping", settings={"spread.hub_power": 0.0})
     yield Variant(name=f"hops-{1 if settings.spread.hops > 1 else 2}", settings={"spread.hops": 1 if settings.spread.hops > 1 else 2})
     yield from (
         Variant(name=f"no-links-{kind.lower().replace('_', '-')}", settings={"spread.weights": {kind: 0.0}})

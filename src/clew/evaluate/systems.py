@@ -15,9 +15,8 @@ RELEVANCE_ONLY = {"score.presets": {"relevance": [1.0, 0.0, 0.0, 0.0]}, "recall.
 UNCUT = {"recall.dense_floor": -1.0, "recall.min_similarity": 0.0, "recall.budget_tokens": 0, "recall.candidates": 100}
 TEXT_ALONE = {
     "spread.enabled": False,
-    "recall.latest": False,
-    "recall.diversity": 0.0,
-    "recall.period_weight": 0.0,
+    "recall.times": False,
+    "recall.weights": {"repeat": 0.0},
     "recall.relevance_gate": "off",
     "rerank.always": False,
 }  # neither links nor time nor sections

@@ -1,7 +1,7 @@
 """How far does a signal carry? Spreading from a few starts along links, best first (V15, V16).
 
 A link passes on p = weight × signal × μ, so that a signal only ever fades and no p saturates. All starts share one
-queue: the strongest signal goes on first, whoever it came from, until the budget of nodes or of time is spent.
+queue: the strongest signal goes on first, whoever it came from, until the budget of nodes is spent.
 
 expected   every link is followed; a node keeps its strongest signal. Deterministic.
 sampled    each link is followed with probability p, by `seed`; whoever is reached then holds p.
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import heapq
 import random
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
@@ -48,14 +47,13 @@ Links: TypeAlias = Callable[[Sequence[NodeId]], Mapping[NodeId, Sequence[Link]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How far, how weak, how many and how long."""
+    """How far, how weak and how many."""
 
     hops: int
     least: float
     """A weaker signal is not passed on."""
     nodes: int
     """Of how many nodes the links are followed, over all starts together."""
-    seconds: float
     fade: float
     """The μ in p = weight × signal × μ."""
 
@@ -67,17 +65,16 @@ def walk(
     limits: Limits,
     mode: str = "expected",
     seed: int = 0,
-    clock: Callable[[], float] = time.monotonic,
 ) -> dict[NodeId, Path]:
     """Return the path along which the strongest signal reached each node; a start is reached by another start's signal only.
 
     >>> ways = {"a": [Link("a", "b", "NAMES", 0.5)], "b": [Link("b", "c", "NAMES", 0.5), Link("b", "a", "NAMES", 1.0)]}
-    >>> limits = Limits(hops=2, least=0.01, nodes=10, seconds=1.0, fade=1.0)
+    >>> limits = Limits(hops=2, least=0.01, nodes=10, fade=1.0)
     >>> found = walk({"a": 1.0}, lambda ids: {id: ways.get(id, ()) for id in ids}, limits=limits)
     >>> {id: [step.signal for step in path] for id, path in found.items()}
     {'b': [0.5], 'c': [0.5, 0.25]}
     """
-    spread = _Spread(starts, links, limits, clock() + limits.seconds, clock)
+    spread = _Spread(starts, links, limits)
     if mode == "pagerank":
         return spread.ranked()
     choose = _sampler(random.Random(seed)) if mode == "sampled" else _always  # noqa: S311 - to draw links, not secrets
@@ -95,9 +92,8 @@ def _sampler(chance: random.Random) -> Callable[[float], bool]:
 class _Spread:
     """One walk under way."""
 
-    def __init__(self, starts: Mapping[NodeId, float], links: Links, limits: Limits, until: float, clock: Callable[[], float]) -> None:
+    def __init__(self, starts: Mapping[NodeId, float], links: Links, limits: Limits) -> None:
         self._starts, self._links, self._limits = starts, links, limits
-        self._until, self._clock = until, clock
         self._queue: list[tuple[float, NodeId, Path]] = []
         self._paths: dict[NodeId, Path] = {}
 
@@ -107,7 +103,7 @@ class _Spread:
         heapq.heapify(queue)
         paths = self._paths = {}
         visited: set[NodeId] = set()
-        while queue and len(visited) < self._limits.nodes and (not visited or self._clock() < self._until):
+        while queue and len(visited) < self._limits.nodes:
             going = self._next(queue, visited)
             found = self._links([id for id, _, _ in going])
             for id, signal, so_far in going:  # the path by which this signal came: a stronger and longer one may have been found since

@@ -79,16 +79,20 @@ def _noted(node: Node, found: Sequence[Entity], settings: EntitySettings) -> tup
 def _about(node: Node) -> Iterator[Mention]:
     if not (title := subject_of(node)):
         return
+    from clew.graph.entities.key import key_beginnings  # noqa: PLC0415
+    from clew.graph.entities.opening import is_name  # noqa: PLC0415
     from clew.graph.entities.titles import titled  # noqa: PLC0415
 
     subject = titled(title, node.text)
     if subject is not None:
-        for key in (subject.key, *subject.aliases):
-            yield _mention(node, subject)._replace(key=key, subject=True)
+        told = _mention(node, subject)
+        yield from (told._replace(key=key, opens=True) for key in (key_beginnings(subject.key) if is_name(subject.name) else ()))
+        yield from (told._replace(key=key, subject=True) for key in (subject.key, *subject.aliases))
 
 
 def _opened(node: Node) -> Iterator[Mention]:
     """Yield what a text is about by its heading, or tells of by its first words, under all its keys, each where the text begins."""
+    from clew.graph.entities.key import key_beginnings  # noqa: PLC0415
     from clew.graph.entities.opening import opening  # noqa: PLC0415
     from clew.graph.entities.titles import titled  # noqa: PLC0415
 
@@ -96,6 +100,7 @@ def _opened(node: Node) -> Iterator[Mention]:
     for name in filter(None, (found.name, *found.others)):
         if (subject := titled(name, node.text)) is not None:
             told = _mention(node, subject, opens=not found.heading)._replace(subject=found.heading, start=0, end=len(found.name))
+            yield from (told._replace(key=key, opens=True, subject=False) for key in key_beginnings(subject.key))
             yield from (told._replace(key=key) for key in (subject.key, *subject.aliases))
 
 

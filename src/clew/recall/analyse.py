@@ -52,19 +52,16 @@ class Analyse:
     categories: tuple[str, ...]
     """Those that a memory may have."""
     times: bool
-    """Whether times that the question names are resolved against what is stored."""
+    """Whether the times that the question names are read."""
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
         """Return the recall with its question analysed."""
+        text = recall.question.text
+        categories = category_hints(text, self.categories)
+        read = replace(recall, terms=tuple(query_terms(text)), phrases=quoted_phrases(text), categories=categories)
+        if not self.times:
+            return read
         from clew.recall.when import when  # noqa: PLC0415 - the date grammar is needed by a question only
 
-        text = recall.question.text
-        read = replace(
-            recall,
-            terms=tuple(query_terms(text)),
-            phrases=quoted_phrases(text),
-            categories=category_hints(text, self.categories),
-            when=when(text, now=recall.question.where.moment),
-        )
-        return resolve_times(read, store=self.store) if self.times else read
+        return resolve_times(replace(read, when=when(text, now=recall.question.where.moment)), store=self.store)

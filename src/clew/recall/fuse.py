@@ -95,6 +95,13 @@ class Fuse:
             places.setdefault(id, {}).update(found)
         return self._with_sections(recall, self._with_tokens(recall, places))
 
+    def score_more(self, recall: Recall, ids: Sequence[NodeId]) -> dict[NodeId, Places]:
+        """Return the vector and token scores of nodes that no channel proposed; their words count for nothing."""
+        if self.method == RRF or recall.vector is None or not ids:
+            return {}
+        with_signals = replace(recall, signals=self.store.signals(ids))
+        return self._with_tokens(recall, self._vectors(with_signals, recall.vector, ids))
+
     def _by_rank(self, recall: Recall) -> dict[NodeId, Places]:
         channels = {name: ranking for name, ranking in recall.channels.items() if name != QUESTION}
         dense, sparse = self.rrf_weights

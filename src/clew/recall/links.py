@@ -23,6 +23,9 @@ from clew.types import Edge, Filter, Mention, Named, Node, NodeId
 
 NAMES, NAMED_BY, OPENS, SHARES = "NAMES", "NAMED_BY", "OPENS", "SHARES"
 BY_NAME = (NAMES, NAMED_BY, OPENS, SHARES)
+MAX_NODES = 16  # a name with more nodes behind it leads nowhere
+HUB_POWER = 0.25  # how strongly links through what many nodes name are damped
+CROWD_POWER = 1.0  # how strongly a name that two texts share is damped in a text that names many
 
 
 def damped(count: int, *, power: float) -> float:
@@ -41,11 +44,6 @@ class LinksFrom:
     where: Filter
     weights: Mapping[str, float]
     """How much a kind of link passes on; a kind that is not here passes nothing."""
-    hub_power: float
-    crowd_power: float
-    """How strongly a name that two texts share is damped in a text that names many."""
-    most: int
-    """Of how many nodes behind one name the links are followed; behind more of them the name is no way."""
     asked: frozenset[str] = frozenset()
     """What the question itself names: everything that shares such a name is found by it already."""
     known: Mapping[NodeId, Node] = field(default_factory=dict, repr=False)
@@ -69,7 +67,7 @@ class LinksFrom:
         runs = {id: phrases(node.text) for id, node in nodes.items()}
         keys = dict.fromkeys(phrase.key for each in runs.values() for phrase in each)
         keys |= dict.fromkeys(mention.key for each in mentions.values() for mention in each)
-        known = self.store.named(sorted(keys), self.where, limit=self.most + 1, parts=False)
+        known = self.store.named(sorted(keys), self.where, limit=MAX_NODES + 1, parts=False)
         told = {key for key, named in known.items() if named.subjects or (named.openers and key not in self.asked)}
         for id, node in nodes.items():
             yield from self._of(node, spotted(runs[id], told), mentions.get(id, ()), known)
@@ -85,15 +83,15 @@ class LinksFrom:
         others = {mention.key for mention in mentions if not mention.subject and mention.key in known} - about - self.asked
         shared = [key for key in sorted(others) if not known[key].subjects]
         for key in shared:  # a text that names many tells less of each
-            yield from self._to(node.id, SHARES, known[key], known[key].holders, part=len(shared) ** -self.crowd_power)
+            yield from self._to(node.id, SHARES, known[key], known[key].holders, part=len(shared) ** -CROWD_POWER)
 
     def _to(self, source: NodeId, kind: str, named: Named, targets: Sequence[NodeId], *, part: float = 1.0) -> Iterator[Link]:
         others = [target for target in targets if target != source]
-        if not others or len(targets) > self.most:
+        if not others or len(targets) > MAX_NODES:
             return
         # Of several that tell of one name only one is meant; of those that name it, each is as good as another.
         meant = len(others) ** -0.5 if kind in (NAMES, OPENS) else 1.0
-        weight = self.weights.get(kind, 0.0) * damped(named.nodes, power=self.hub_power) * meant * part
+        weight = self.weights.get(kind, 0.0) * damped(named.nodes, power=HUB_POWER) * meant * part
         for target in others:
             yield Link(source, target, kind, weight, named.name)
 
@@ -116,4 +114,4 @@ class LinksFrom:
 
     def _passing(self, edge: Edge, degree: int) -> float:
         strength = max(0.0, min(1.0, edge.weight)) * max(0.0, min(1.0, edge.confidence))
-        return self.weights[edge.kind] * strength * damped(degree, power=self.hub_power)
+        return self.weights[edge.kind] * strength * damped(degree, power=HUB_POWER)

@@ -9,6 +9,7 @@ from clew.recall.candidates import EmbedQuery
 from clew.recall.sections import sections
 from clew.recall.state import Recall
 
+MAX_SECTIONS = 20  # sections whose chunks are searched
 FLAT = "The store has no sections, so all of it was searched at once."
 
 
@@ -16,7 +17,6 @@ FLAT = "The store has no sections, so all of it was searched at once."
 class Narrow:
     """Let the search see only the chunks of the best sections, and what stands in no section; says where there are none."""
 
-    count: int
     store: Store = field(repr=False, compare=False)
     embed: EmbedQuery = field(repr=False, compare=False)
 
@@ -26,7 +26,7 @@ class Narrow:
             return replace(recall, notes=(*recall.notes, FLAT))
         vector, notes, tokens = self.embed(recall.question.text)
         where = recall.question.where
-        found = sections(self.store, where, terms=recall.terms, limit=self.count)
-        within = replace(where, within=tuple(match.id for match in found[: self.count]) or ("",))
+        found = sections(self.store, where, terms=recall.terms, limit=MAX_SECTIONS)
+        within = replace(where, within=tuple(match.id for match in found) or ("",))
         more = tuple(note for note in notes if note not in recall.notes)
         return replace(recall, vector=vector, query=tokens, notes=recall.notes + more, question=replace(recall.question, where=within))

@@ -22,7 +22,6 @@ class Pack:
 
     expand: Expand | None
     gate: Gate | None
-    collapse: bool
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
@@ -55,7 +54,7 @@ class Pack:
     def _objection(self, hit: Hit, kept: Sequence[Hit]) -> Rejection | None:
         if self.gate is not None and (turned_away := self.gate(hit)) is not None:
             return turned_away
-        if self.collapse and hit.node is not None and (share := covered(hit.node, [each.node for each in kept if each.node])) >= SHARE:
+        if hit.node is not None and (share := covered(hit.node, [each.node for each in kept if each.node])) >= SHARE:
             return Rejection(id=hit.id, stage="pack", reason="overlap", value=share, limit=SHARE)
         return None
 

@@ -49,6 +49,7 @@ CHANNELS = {"lexical": (SPARSE,), "dense": (DENSE,)}
 ALL = (DENSE, CONTEXT, QUESTION, SPARSE)
 PLAIN = ("lexical", "dense")  # one channel, as it comes
 TOLD = "told"
+MIN_SIGNAL = 0.05  # a weaker signal is not passed on
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,8 @@ def recipe(
     options = settings.recall
     limits = {"fast": max(1, round(options.candidates * FAST_SHARE)), "thorough": options.candidates * THOROUGH_FACTOR}
     limit = limits.get(name, options.candidates)
-    timed = options.period_weight > 0 and name not in PLAIN
+    weights = options.weights
+    timed = options.times and name not in PLAIN
     candidates = Candidates(
         limit=limit,
         channels=tuple(each for each in CHANNELS.get(name, ALL) if each != QUESTION or settings.questions.match),
@@ -106,8 +108,8 @@ def recipe(
         rrf_weights=(options.rrf_dense_weight, options.rrf_sparse_weight),
         question_share=settings.questions.share,
         background=background,
-        weights=FeatureWeights(options.words_weight, options.vector_weight, options.tokens_weight),
-        section_weights=(0.0, 0.0) if name in PLAIN else (options.section_weight, options.section_weight_long),
+        weights=FeatureWeights(weights["words"], weights["vector"], weights["tokens"]),
+        section_weights=(0.0, 0.0) if name in PLAIN else (weights["section"], weights["section_long"]),
         late_interaction=options.late_interaction and name != "fast",
         times=timed,
         limit=limit,
@@ -120,9 +122,9 @@ def recipe(
         access_divisor=counted.access_divisor,
         store=store,
     )
-    pack = Pack(expand=_expand(settings, store), gate=_gate(name, settings), collapse=options.collapse_overlaps, store=store)
-    before = (Narrow(count=options.staged_sections, store=store, embed=embed),)
-    beside: tuple[Stage, ...] = () if name in PLAIN else (*_spread(settings, store), *_meta(settings, store))
+    pack = Pack(expand=_expand(settings, store), gate=_gate(name, settings), store=store)
+    before = (Narrow(store=store, embed=embed),)
+    beside: tuple[Stage, ...] = () if name in PLAIN else (*_spread(settings, store, fuse), *_meta(settings, store))
     judged = _relevant(settings, store, limit, words if options.read_closely and name != "fast" else wordless)
     after: tuple[Stage, ...] = (
         ()
@@ -131,8 +133,8 @@ def recipe(
             *judged,
             *_tracerank(settings, store),
             *_rerank(name, settings, store, read, reader),
-            TimeOrder(order=options.latest, period_weight=options.period_weight, store=store),
-            *((Diversity(weight=options.diversity, store=store),) if options.diversity else ()),
+            TimeOrder(period_weight=weights["period"], store=store),
+            *((Diversity(weight=weights["repeat"], store=store),) if weights["repeat"] else ()),
         )
     )
     return Recipe(
@@ -153,26 +155,22 @@ def recipe(
 # The three below know names: their word lists take 40 ms to load, which only a recall should pay.
 
 
-def _spread(settings: Settings, store: Store) -> tuple[Spread, ...]:
+def _spread(settings: Settings, store: Store, fuse: Fuse) -> tuple[Spread, ...]:
     chosen = settings.spread
     if not chosen.enabled:
         return ()
     from clew.recall.spread import Spread  # noqa: PLC0415
 
-    limits = Limits(hops=chosen.hops, least=chosen.least, nodes=chosen.nodes, seconds=chosen.seconds, fade=chosen.fade)
+    limits = Limits(hops=chosen.hops, least=MIN_SIGNAL, nodes=chosen.nodes, fade=chosen.fade)
     return (
         Spread(
             starts=chosen.starts,
-            named_weight=chosen.named_weight,
-            path_weight=chosen.path_weight,
+            named_weight=settings.recall.weights["named"],
+            path_weight=settings.recall.weights["path"],
             mode=chosen.mode,
             limits=limits,
             kinds=chosen.weights,
-            hub_power=chosen.hub_power,
-            crowd_power=chosen.crowd_power,
-            fit=chosen.fit,
-            unless_answered=chosen.unless_answered,
-            most=chosen.most,
+            fuse=fuse,
             store=store,
         ),
     )

@@ -10,6 +10,9 @@ from clew.ports import Store
 from clew.types import Filter, Kind, Match, Ranking
 from clew.words import idf, query_weight
 
+# Against counting every term: CACM +2.2 points of nDCG@10, HotpotQA +0.5, household +0.6, LoCoMo turns and desk unmoved.
+MAX_TERMS = 6
+
 
 def sections(store: Store, where: Filter, *, terms: Sequence[str], limit: int) -> Ranking:
     """Return the sections that pass the filter, best first, each with BM25 as a share of what all query terms would give."""
@@ -24,8 +27,11 @@ def sections(store: Store, where: Filter, *, terms: Sequence[str], limit: int) -
 def best_words(terms: Sequence[str], held: Mapping[str, int], *, nodes: int) -> float:
     """Return the BM25 of a text of average length that holds every query term once; `held` has their document frequencies.
 
+    Of a long query the best text holds a part only, so no more than MAX_TERMS terms of average rarity are asked of it.
+
     >>> best_words(["boiler", "the"], {"boiler": 1, "the": 100}, nodes=100) < best_words(["boiler", "ghost"], {"boiler": 1}, nodes=100)
     True
     """
     counts = Counter(terms)
-    return sum(query_weight(said) * idf(max(nodes, held.get(term, 0)), held.get(term, 0)) for term, said in counts.items())
+    whole = sum(query_weight(said) * idf(max(nodes, held.get(term, 0)), held.get(term, 0)) for term, said in counts.items())
+    return whole * min(1.0, MAX_TERMS / max(1, len(terms)))

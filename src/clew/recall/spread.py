@@ -1,9 +1,9 @@
-"""What else belongs to it? Names in the question, and a signal that spreads from the best hits along links (V15–V17, X6).
+"""Bring in what the question names and what the best hits are linked to.
 
 "Where was the director of Titanic born?" is answered by two texts, of which only one is about Titanic. The best few hits
-are the starts; what they name, and what is linked to them, gets a share of their relevance. All is on one scale: relevance
-is what the hit is worth by itself, by being named in the question, and by the signal that arrived, in fixed shares. Where
-nothing is named and nothing linked, nothing changes.
+are the starts of a walk along names and stored links. A memory that the walk reaches gains a share of the distance between
+its own relevance and that of the start it was reached from: the stronger the links, the larger the share, and it never
+passes its start. A memory whose title the question names gains a fixed amount.
 """
 
 from __future__ import annotations
@@ -11,77 +11,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
-from itertools import count
 from operator import neg
-from typing import NamedTuple
 
 from clew.graph.phrases import Phrase, phrases, spotted
 from clew.graph.walk import Limits, Path, walk
 from clew.ports import Store
 from clew.recall.fetch import fetched
-from clew.recall.links import LinksFrom
-from clew.recall.placed import relevance
-from clew.recall.state import DENSE, NAMED, PATH, Hit, Hop, LazyHits, Place, Recall
+from clew.recall.fuse import Fuse
+from clew.recall.links import MAX_NODES, LinksFrom
+from clew.recall.placed import Places, relevance
+from clew.recall.state import NAMED, PATH, Hit, Hop, LazyHits, Place, Recall
 from clew.types import NodeId
 from clew.words import terms
 
 TRAVERSAL = "traversal"
-BEHIND = 0.9  # how much of the distance to its start a path may close: what is left keeps hits apart that one start leads to
 
 
-class Shares(NamedTuple):
-    """What counts how much in a relevance: what a hit is worth by itself, being named, and the signal that arrived."""
+def lift(own: float, start: float, share: float) -> float:
+    """Return what a hit gains on its start: a share of the distance between them, and nothing if it is ahead.
 
-    own: float
-    named: float
-    path: float
-
-    def times(self, factor: float) -> Shares:
-        """Return all of them multiplied."""
-        return Shares(*(share * factor for share in self))
-
-
-class Reached(NamedTuple):
-    """A way to a hit, and how much of the signal on it counts."""
-
-    path: Path
-    value: float
-
-
-def spread_to(hit: Hit, *, named: Place | None, reached: Reached | None, shares: Shares) -> Hit:
-    """Return a hit with its name's and its path's place among its channels, and each in its share.
-
-    >>> hit = Hit("a", 0.5, {"dense": Place(1, 0.7, 1.0, 0.5)})
-    >>> round(spread_to(hit, named=Place(1, 1.0, 1.0, 0.2), reached=None, shares=Shares(0.4, 0.2, 0.4)).score, 9)
-    0.4
+    >>> lift(0.25, 0.75, share=0.5), lift(0.75, 0.5, share=0.5)
+    (0.25, 0.0)
     """
-    channels = {name: Place(rank, raw, value, weight * shares.own) for name, (rank, raw, value, weight) in hit.channels.items()}
-    if named is not None:
-        channels[NAMED] = named._replace(weight=shares.named)
-    if reached is None:  # most of some two hundred: `_replace` would take as long as all the rest
-        return Hit(hit.id, relevance(channels), channels, *hit[3:])
-    path = reached.path
-    channels[PATH] = Place(None, path[-1].signal, reached.value, shares.path)
-    score, carried = relevance(channels), channels[PATH].contribution
-    hops = tuple(
-        Hop(step.link.source, step.link.kind, step.link.weight, step.link.target, step.signal, step.link.evidence) for step in path
-    )
-    return hit._replace(channels=channels, score=score, path=hops, method=TRAVERSAL if carried > score - carried else hit.method)
-
-
-def _held_back(path: Path, id: NodeId, alone: Mapping[NodeId, float], *, share: float) -> float:
-    """Return how much of a signal counts: no path lifts a hit past the start that it came from, or links would outdo an exact answer."""
-    room = BEHIND * (alone[path[0].link.source] - alone[id]) / share
-    return max(0.0, min(path[-1].signal, room))
-
-
-def fitting(cosine: float, *, low: float, best: float) -> float:
-    """Return how well a node fits the question, from 0 to 1: the best candidate is 1, the last one half.
-
-    >>> fitting(0.9, low=0.7, best=0.9), fitting(0.7, low=0.7, best=0.9), fitting(0.1, low=0.7, best=0.9)
-    (1.0, 0.5, 0.0)
-    """
-    return min(1.0, max(0.0, 0.5 + 0.5 * (cosine - low) / ((best - low) or 1.0)))
+    return max(0.0, start - own) * min(1.0, share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,74 +46,73 @@ class Spread:
     mode: str
     limits: Limits
     kinds: Mapping[str, float]
-    hub_power: float
-    crowd_power: float
-    fit: float
-    unless_answered: bool
-    most: int
+    fuse: Fuse
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
-        """Set the hits anew, in their new order; the best is worth as much as the best was before."""
+        """Return the recall with hits added and lifted, in the order of their relevance."""
         hits = LazyHits.of(recall.hits)
-        own = hits.worths()
         runs = phrases(recall.question.text, cased=False)
         named = self._named(runs, recall)
-        worth = {id: (1.0 - self.named_weight) * each for id, each in own.items()} if named else own
-        for id, place in named.items():
-            worth[id] = worth.get(id, 0.0) + place.contribution
-        best = [id for _, id in nsmallest(self.starts, zip(map(neg, worth.values()), worth, strict=True))]
-        # With the starts those that are likely to be returned: who comes next finds them read.
+        own = self._with_names(hits.worths(), named, recall)
+        best = [id for _, id in nsmallest(self.starts, zip(map(neg, own.values()), own, strict=True))]
+        # With the starts those that are likely to be returned: later stages need not read them again.
         recall = fetched(recall, dict.fromkeys((*best, *hits.ids(recall.question.k))), store=self.store)
-        starts = {id: worth[id] for id in best if worth[id] > 0}
+        starts = {id: own[id] for id in best if own[id] > 0}
         paths = {} if self._answered(best[:1], recall) else self._paths(starts, runs, recall)
         if not named and not paths:
             return recall
-        return replace(recall, hits=self._together(hits, own, named, paths), signals=None)
+        return replace(recall, hits=self._together(recall, hits, named, paths, starts), signals=None)
+
+    def _with_names(self, own: Mapping[NodeId, float], named: Mapping[NodeId, Place], recall: Recall) -> dict[NodeId, float]:
+        """Return the relevance of all hits with the names in it; a named memory that no channel proposed is scored like one."""
+        further = self.fuse.score_more(recall, [id for id in named if id not in own])
+        scores = {**own, **{id: relevance(further.get(id, {})) for id in named if id not in own}}
+        return {id: score + named[id].contribution if id in named else score for id, score in scores.items()}
 
     def _together(
-        self, hits: LazyHits, own: Mapping[NodeId, float], named: Mapping[NodeId, Place], paths: Mapping[NodeId, Path]
+        self,
+        recall: Recall,
+        hits: LazyHits,
+        named: Mapping[NodeId, Place],
+        paths: Mapping[NodeId, Path],
+        starts: Mapping[NodeId, float],
     ) -> LazyHits:
-        """Return all hits on one scale.
+        """Return all hits, those named or reached with their gains."""
+        proposed = hits.worths()
+        touched = list(dict.fromkeys((*named, *paths)))
+        missing = self.fuse.score_more(recall, [id for id in touched if id not in proposed])
+        before = {hit.id: hit for hit in (hits.of_ids([id for id in touched if id in proposed]))}
+        found = {id: before.get(id) or Hit(id, relevance(missing.get(id, {})), missing.get(id, {})) for id in touched}
+        return hits.exchanged({id: self._lifted(hit, named.get(id), paths.get(id), starts) for id, hit in found.items()})
 
-        It ends where it did before, or recency and importance would weigh more where something is linked.
-        """
-        by_name, by_path = self.named_weight if named else 0.0, self.path_weight if paths else 0.0
-        shares = Shares(1.0 - by_name - by_path, by_name, by_path)
-        alone = {id: shares.own * each for id, each in own.items()}
-        for id in named.keys() | paths.keys():
-            alone[id] = alone.get(id, 0.0) + (shares.named * named[id].normalised if id in named else 0.0)
-        held = {id: Reached(path, _held_back(path, id, alone, share=by_path)) for id, path in paths.items()}
-        reached = {id: way for id, way in held.items() if way.value > 0}  # a better hit owes nothing to the link that leads back to it
-        before, highest = max(own.values(), default=0.0), max(alone.values())
-        scaled = shares.times(before / highest if before > 0 and highest > 0 else 1.0)
-        at = dict(zip(own, count(), strict=False))
-
-        def reached_by(id: NodeId) -> Hit:
-            hit = hits[at[id]] if id in at else Hit(id, 0.0, {})
-            return spread_to(hit, named=named.get(id), reached=reached.get(id), shares=scaled)
-
-        # Hits are made when they are looked at: most keep their share of what they were worth, or were reached by a path alone.
-        worths = {id: scaled.own * each for id, each in own.items()}
-        worths |= {id: scaled.path * reached[id].value if id in reached else 0.0 for id in paths if id not in own}
-        worths |= {id: reached_by(id).score for id in named.keys() | (paths.keys() & own.keys())}
-        return LazyHits(
-            sorted((-worth, id) for id, worth in worths.items()), lambda source: reached_by(source[1])._replace(score=-source[0])
-        )
+    def _lifted(self, hit: Hit, named: Place | None, path: Path | None, starts: Mapping[NodeId, float]) -> Hit:
+        """Return a hit with its gains by name and by path among its channels."""
+        channels: Places = dict(hit.channels)
+        if named is not None:
+            channels[NAMED] = named
+        own = relevance(channels)
+        start = starts[path[0].link.source] if path else 0.0
+        gain = lift(own, start, path[-1].signal / start) if path else 0.0
+        if path is None or not gain:  # a better hit owes nothing to the link that leads back to it
+            return hit._replace(channels=channels, score=own)
+        channels[PATH] = Place(None, path[-1].signal, gain, self.path_weight)
+        carried = channels[PATH].contribution
+        hops = tuple(Hop(link.source, link.kind, link.weight, link.target, signal, link.evidence) for link, signal in path)
+        method = TRAVERSAL if carried > own else hit.method
+        return hit._replace(channels=channels, score=relevance(channels), path=hops, method=method)
 
     def _answered(self, best: Sequence[NodeId], recall: Recall) -> bool:
-        """Tell whether the best hit holds every word of the question: then it is about one thing, and nothing is to be brought in."""
-        if not self.unless_answered or not recall.terms:
-            return False
-        nodes = [recall.nodes[id] for id in best if id in recall.nodes]
+        """Tell whether the best hit holds every word of the question: then the question is about one thing."""
+        nodes = [recall.nodes[id] for id in best if id in recall.nodes] if recall.terms else []
         return any(set(recall.terms) <= set(terms(f"{node.title} {node.text}")) for node in nodes)
 
     def _named(self, runs: Sequence[Phrase], recall: Recall) -> dict[NodeId, Place]:
-        """Return the nodes that are about something that the question names."""
+        """Return the nodes that are about something that the question names; of several with one name each counts less."""
         if not runs or not self.named_weight:
             return {}
-        known = self.store.named([run.key for run in runs], recall.question.where, limit=self.most + 1, parts=False)
-        about = {key: each.subjects for key, each in known.items() if 0 < len(each.subjects) <= self.most}
+        known = self.store.named([run.key for run in runs], recall.question.where, limit=MAX_NODES + 1, parts=False)
+        about = {key: each.subjects for key, each in known.items() if 0 < len(each.subjects) <= MAX_NODES}
         found: dict[NodeId, Place] = {}
         for rank, key in enumerate(spotted(runs, about), start=1):
             value = len(about[key]) ** -0.5
@@ -173,25 +124,6 @@ class Spread:
     def _paths(self, starts: Mapping[NodeId, float], runs: Sequence[Phrase], recall: Recall) -> dict[NodeId, Path]:
         if not starts or not self.path_weight:
             return {}
-        links = LinksFrom(
-            where=recall.question.where,
-            weights=self.kinds,
-            hub_power=self.hub_power,
-            crowd_power=self.crowd_power,
-            most=self.most,
-            asked=frozenset(run.key for run in runs),
-            known=recall.nodes,
-            store=self.store,
-        )
-        found = walk(starts, links, limits=self.limits, mode=self.mode, seed=recall.question.seed)
-        return self._fitting(found, recall)
-
-    def _fitting(self, paths: dict[NodeId, Path], recall: Recall) -> dict[NodeId, Path]:
-        """Damp what arrives at nodes that have little to do with the question: a text names much by the way."""
-        dense = recall.channels.get(DENSE, ())
-        if not paths or not dense or recall.vector is None or not self.fit:
-            return paths
-        best, low = dense[0].score, dense[-1].score
-        cosines = self.store.cosines(recall.vector, list(paths))
-        kept = {id: 1 - self.fit * (1 - fitting(cosines.get(id, low), low=low, best=best)) for id in paths}
-        return {id: (*path[:-1], path[-1]._replace(signal=path[-1].signal * kept[id])) for id, path in paths.items()}
+        asked = frozenset(run.key for run in runs)
+        links = LinksFrom(where=recall.question.where, weights=self.kinds, asked=asked, known=recall.nodes, store=self.store)
+        return walk(starts, links, limits=self.limits, mode=self.mode, seed=recall.question.seed)

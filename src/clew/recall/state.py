@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from types import MappingProxyType
@@ -159,6 +159,15 @@ class LazyHits(Sequence[Hit]):
         {'a': 0.9, 'b': 0.8}
         """
         return {source[1]: -source[0] for source in self._sources}
+
+    def of_ids(self, ids: Collection[NodeId]) -> list[Hit]:
+        """Return the hits with these ids, in order.
+
+        >>> [hit.score for hit in LazyHits([(-0.9, "a"), (-0.8, "b")], lambda source: Hit(source[1], -source[0], {})).of_ids(["b"])]
+        [0.8]
+        """
+        wanted = frozenset(ids)
+        return [self._make(source) for source in self._sources if source[1] in wanted]
 
     def ids(self, count: int) -> list[NodeId]:
         """Return the ids of the first, without making a hit."""

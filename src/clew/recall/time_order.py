@@ -30,7 +30,6 @@ class TimeOrder:
     A question that names no time is about now: then only facts that are not valid yet are moved.
     """
 
-    order: bool
     period_weight: float
     store: Store = field(repr=False, compare=False)
 
@@ -42,7 +41,7 @@ class TimeOrder:
         when = recall.when
         if when is None or not recall.hits or any(RELEVANCE not in hit.components for hit in recall.hits):
             return recall
-        ordered = self.order and (when.latest != when.earliest or when.alone)
+        ordered = when.latest != when.earliest or when.alone
         if not ordered and not (self.period_weight and when.spans):
             return recall
         hits = list(recall.hits)

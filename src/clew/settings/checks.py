@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from clew.errors import NAME_CHARACTERS, SettingError, clipped
 from clew.parsing import parse_yaml
+from clew.settings.feature_weights import FEATURE_WEIGHTS
 from clew.settings.sections import Settings
 from clew.settings.spec import Spec, Weights
 
@@ -49,6 +50,10 @@ def check_together(settings: Settings, sources: Mapping[str, str]) -> None:
         *(
             ("duplicates.near_threshold_by_category", name, name in memory.categories, "names a category that is not in memory.categories")
             for name in settings.duplicates.near_threshold_by_category
+        ),
+        *(
+            ("recall.weights", name, name in FEATURE_WEIGHTS, f"names no feature; use {', '.join(FEATURE_WEIGHTS)}")
+            for name in settings.recall.weights
         ),
         *(("score.presets", name, any(weights), "a preset needs a weight above 0") for name, weights in presets.items()),
     )

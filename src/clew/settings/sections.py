@@ -8,6 +8,7 @@ from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from clew.settings.feature_weights import FEATURE_WEIGHTS
 from clew.settings.spec import Weights, setting
 from clew.user_files import expanded
 
@@ -209,28 +210,13 @@ class RecallSettings(Section):
     rrf_k: int = setting(60, "The k of reciprocal-rank fusion: score = sum of weight / (k + rank).", within=ANY_COUNT)
     rrf_dense_weight: float = setting(0.7, "The weight of the dense channel in rank fusion.", within=UNIT)
     rrf_sparse_weight: float = setting(0.3, "The weight of the sparse channel in rank fusion.", within=UNIT)
-    # Chosen on CACM, CoSQA, HotpotQA without titles, LoCoMo turns (dev) and the two small stores of benchmarks/memories. The plateau is
-    # wide: half or twice the weight of words, or half that of the vector, moves the mean nDCG@10 by less than 0.5 points.
-    words_weight: float = setting(0.25, "The weight of words (BM25) in the relevance.", within=UNIT)
-    vector_weight: float = setting(0.675, "The weight of the vector (cosine) in the relevance.", within=UNIT)
-    tokens_weight: float = setting(0.6125, "The weight of late interaction (MaxSim) in the relevance.", within=UNIT)
+    weights: Mapping[str, float] = setting(
+        FEATURE_WEIGHTS,
+        "How much each feature counts in the relevance; those named here replace the defaults, and 0 turns a feature off.",
+        within=UNIT,
+    )
     late_interaction: bool = setting(True, "Compare the query token by token with the best candidates (MaxSim).")
-    section_weight: float = setting(
-        0.15, "The share of its section's relevance in a chunk's that has a context key; 0 turns it off.", within=UNIT
-    )
-    # Against 0.15 on the dev parts: SWE-QA +1.1 points, LongMemEval +0.7 (either may be chance), Chroma unmoved; 0.4 gains less.
-    section_weight_long: float = setting(
-        0.3, "The same for a chunk without one, most often a long one: nothing else tells of its surroundings.", within=UNIT
-    )
-    diversity: float = setting(0.0, "Penalty of each further hit of one document, session or title; 0 turns it off.", within=UNIT)
-    staged_sections: int = setting(20, "How many sections the recipe staged looks into.", within=POSITIVE)
-    collapse_overlaps: bool = setting(True, "Leave out a chunk of which a better hit holds the half already.")
-    latest: bool = setting(True, "Order what is relevant by time where the question asks for the latest or the earliest.")
-    # On the dev part of LoCoMo 0.1 gave +1.2 points of recall@10 (p 0.017, Holm). 0.2 gives 0.4 more (3 questions won, none lost; by MRR
-    # 18 won, none lost, no category lower), 0.3 hardly more; LongMemEval's dev part keeps its recall and loses 0.4 of MRR (2 questions).
-    period_weight: float = setting(
-        0.2, "What is added to the score of what became true in the time that the question names; 0 turns it off.", within=UNIT
-    )
+    times: bool = setting(True, "Use the times that a question names: its period, and the latest or earliest if it asks for that.")
     # At the loss of one point of recall on sets left out of the calibration more than 5 % of never-stored questions still pass,
     # so doubtful hits are marked and not held back (benchmarks/results/relevance).
     relevance_gate: str = setting(
@@ -285,8 +271,6 @@ class SpreadSettings(Section):
 
     enabled: bool = setting(True, "Bring in what the question names and what the best hits are linked to.")
     starts: int = setting(3, "From how many of the best hits the signal spreads.", within=(1, 100))
-    named_weight: float = setting(0.2, "The share in a hit's relevance of being what the question names.", within=(0, 0.9))
-    path_weight: float = setting(0.55, "The share in a hit's relevance of the signal that arrives along links.", within=(0, 0.9))
     mode: str = setting(
         "expected",
         "Follow every link, draw links by chance (by the seed), or walk with restarts.",
@@ -294,16 +278,7 @@ class SpreadSettings(Section):
     )
     hops: int = setting(2, "How many links a path has at most.", within=(1, 10))
     nodes: int = setting(6, "The links of how many nodes are followed, over all starts together.", within=(1, 10_000))
-    seconds: float = setting(1.0, "No further links are looked up after this time.", within=(0, 60))
     fade: float = setting(1.0, "What a signal keeps at every link, beside the link's weight.", within=UNIT)
-    least: float = setting(0.05, "A weaker signal is not passed on.", within=UNIT)
-    hub_power: float = setting(0.5, "How strongly links through what many nodes name are damped; 0 turns it off.", within=(0, 4))
-    crowd_power: float = setting(
-        1.0, "How strongly a name that two texts share is damped in a text that names many; 0 turns it off.", within=(0, 4)
-    )
-    unless_answered: bool = setting(True, "Follow no links where the best hit holds every telling word of the question.")
-    fit: float = setting(0.5, "How much of what arrives depends on the fit of the node itself to the question.", within=UNIT)
-    most: int = setting(16, "A name with more nodes behind it leads nowhere.", within=(1, 1000))
     weights: Mapping[str, float] = setting(
         {"NAMES": 1.0, "NAMED_BY": 0.3, "OPENS": 1.0, "SHARES": 1.0, "RELATED": 0.0},
         "How much each kind of link passes on; kinds named here are added or replaced, and others pass nothing.",

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from clew.graph.entities.lexicon import ORG_ENDS, TITLES
-from clew.words import REMEMBERED, folded
+from clew.words import REMEMBERED, STOP_WORDS, folded
 
 MOST_HEADED = 8  # words of a title that may be called by what is before its comma: a longer one is a sentence
 MAX_KEY = 120  # characters: a longer name is a blob, and its start identifies it well enough
@@ -45,6 +45,22 @@ def title_keys(title: str) -> tuple[str, ...]:
     head = entity_key(title.partition(",")[0]) if whole.count(" ") < MOST_HEADED else ""
     shorter = [key for key in (head, _untitled(whole)) if " " in key]
     return tuple(dict.fromkeys(key for key in (whole, _spelled(title), *shorter) if key))
+
+
+MAX_PARTS_OF = 7  # words of a name that is also known by its first words
+
+
+def key_beginnings(key: str) -> tuple[str, ...]:
+    """Return what a longer name is often called by: its key without the last one or two words, two words at least.
+
+    >>> key_beginnings("nottingham forest fc"), key_beginnings("marie curie"), key_beginnings("battle of trasimene")
+    (('nottingham forest',), (), ())
+    """
+    words = key.split()
+    if not 2 < len(words) <= MAX_PARTS_OF or words[0] in STOP_WORDS:
+        return ()
+    parts = (words[:-1], words[:-2])
+    return tuple(" ".join(part) for part in parts if len(part) > 1 and part[-1] not in STOP_WORDS)
 
 
 def _untitled(key: str) -> str:

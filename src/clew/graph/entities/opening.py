@@ -93,7 +93,7 @@ def _heading(text: str) -> str:
     bare = first.strip(_MARKS)
     name = _SENSE.sub("", bare)
     # "Speed (1994 film)" says itself that it is one; "Status update" and "Dear Anna" stand above many texts and name none.
-    named = name != bare or (_is_name(name) and folded(name.split()[0]) not in _GREETINGS)
+    named = name != bare or (is_name(name) and folded(name.split()[0]) not in _GREETINGS)
     return first if named and len(first.split()) <= MOST_WORDS else ""
 
 
@@ -102,13 +102,13 @@ def _described(text: str) -> Opening:
     beginning = _BRACKETS.sub(_ASIDE, text[:DESCRIBED_WITHIN])
     start = len(beginning) - len(beginning.lstrip(_MARKS))
     found = _NAME.match(beginning, start)
-    if found is None or not _is_name(name := found[0].partition(" or ")[0].strip(_MARKS)):
+    if found is None or not is_name(name := found[0].partition(" or ")[0].strip(_MARKS)):
         return NOTHING
     verb = _verb(beginning, found.end())
     if verb is None:
         return NOTHING
     called = (each["name"].strip(_MARKS) for each in _CALLED.finditer(text[:DESCRIBED_WITHIN]))
-    others = (_short(name), *(each for each in called if _is_name(each)))
+    others = (_short(name), *(each for each in called if is_name(each)))
     return Opening(name, tuple(dict.fromkeys(each for each in others if each and each != name)))
 
 
@@ -126,7 +126,7 @@ def _verb(beginning: str, at: int) -> re.Match[str] | None:
     return None
 
 
-def _is_name(name: str) -> bool:
+def is_name(name: str) -> bool:
     """Tell whether words at the beginning of a text are written as a name is; one word alone must not be a common one."""
     words = [word.strip(_MARKS) for word in name.split()]
     telling = [(word, folded(word)) for word in words if folded(word) not in _JOINTS]
