@@ -65,6 +65,8 @@ class Role(StrEnum):
 
 QUESTIONS = (Role.QUESTION, Role.QUESTION_2)
 SUPERSEDES: Final = "SUPERSEDES"
+RELATED = "RELATED"
+COSINE = "cosine"  # the evidence of a RELATED edge that was made at commit: its weight is a cosine
 """The kind of an edge from a memory to the one that it replaces."""
 
 

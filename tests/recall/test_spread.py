@@ -261,3 +261,13 @@ def test_a_title_that_is_the_name_goes_before_longer_titles_that_start_with_it()
     assert [hop.edge for hop in found["club"].path] == [NAMES]
     assert found["club"].score > found["season"].score
     assert all(hop.source != "man" for hop in found["season"].path[-1:])
+
+
+def test_a_link_that_a_user_makes_brings_its_target_in() -> None:
+    with clew.open(":memory:", model={"embedder": "none"}) as memory:
+        pump = memory.remember("The garden pump hums at night since the frost.").id
+        note = memory.remember("Order a new impeller before April.").id
+        assert note not in [hit.id for hit in memory.recall("why is the garden pump loud").hits]
+        memory.link(str(pump), str(note), kind="fixed-by")
+        found = {hit.id: hit for hit in memory.recall("why is the garden pump loud").hits}
+        assert [hop.edge for hop in found[str(note)].path] == ["fixed-by"]

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from clew.ingest.pending import COSINE, RELATED
 from clew.ports import Store
 from clew.recall.state import Hit
 from clew.store.filters import passes
-from clew.types import BEGINNING, SUPERSEDES, Edge, EventKind, Filter, Kind, Node, NodeId
+from clew.types import BEGINNING, COSINE, RELATED, SUPERSEDES, Edge, EventKind, Filter, Kind, Node, NodeId
 
 
 def head_of(store: Store, node: Node) -> Node:

@@ -18,13 +18,11 @@ from clew.ingest.duplicates import holds, is_near_duplicate, lasts, near_thresho
 from clew.ingest.naming import mentions
 from clew.ports import Store
 from clew.settings import Settings
-from clew.types import Edge, Embedding, Event, Filter, Kind, Match, Node, NodeId, Ranking, Role, Vectors, ranked
+from clew.types import COSINE, RELATED, Edge, Embedding, Event, Filter, Kind, Match, Node, NodeId, Ranking, Role, Vectors, ranked
 from clew.words import content_hash
 
 PROBED = 4  # neighbours asked for first: most texts have no near duplicate, and fifty cost several times as much to rescore
 MOST_SIMILAR = 3  # memories listed beside an inserted text: enough to notice what it may replace
-RELATED = "RELATED"
-COSINE = "cosine"  # the evidence of a RELATED edge: what its weight is
 
 
 class Near(NamedTuple):

@@ -19,9 +19,10 @@ from dataclasses import dataclass, field
 from clew.graph.phrases import phrases, spotted
 from clew.graph.walk import Link
 from clew.ports import Store
-from clew.types import Edge, Filter, Mention, Named, Node, NodeId
+from clew.types import COSINE, RELATED, Edge, Filter, Mention, Named, Node, NodeId
 
 NAMES, NAMED_BY, OPENS, SHARES = "NAMES", "NAMED_BY", "OPENS", "SHARES"
+OTHER = "OTHER"  # the weight of stored edges of any kind that has none of its own
 BY_NAME = (NAMES, NAMED_BY, OPENS, SHARES)
 MAX_NODES = 16  # a name with more nodes behind it leads nowhere
 HUB_POWER = 0.25  # how strongly links through what many nodes name are damped
@@ -43,7 +44,7 @@ class LinksFrom:
 
     where: Filter
     weights: Mapping[str, float]
-    """How much a kind of link passes on; a kind that is not here passes nothing."""
+    """How much a kind of link passes on."""
     asked: frozenset[str] = frozenset()
     """What the question itself names: everything that shares such a name is found by it already."""
     known: Mapping[NodeId, Node] = field(default_factory=dict, repr=False)
@@ -96,10 +97,7 @@ class LinksFrom:
             yield Link(source, target, kind, weight, named.name)
 
     def _by_edges(self, ids: Sequence[NodeId]) -> Iterator[Link]:
-        kinds = {kind for kind, weight in self.weights.items() if weight > 0} - {*BY_NAME}
-        if not kinds:
-            return
-        edges = [edge for edge in self.store.edges(ids) if edge.kind in kinds]
+        edges = [edge for edge in self.store.edges(ids) if self._weight(edge) > 0]
         if not edges:
             return
         asked = set(ids)
@@ -112,6 +110,11 @@ class LinksFrom:
         for edge, source, target in usable:
             yield Link(source, target, edge.kind, self._passing(edge, degrees[source, edge.kind]), edge.evidence)
 
+    def _weight(self, edge: Edge) -> float:
+        """Return the weight of an edge's kind; RELATED that a user made, not a cosine, counts like any other link of theirs."""
+        made = edge.kind not in self.weights or (edge.kind == RELATED and edge.evidence != COSINE)
+        return self.weights.get(OTHER, 0.0) if made else self.weights[edge.kind]
+
     def _passing(self, edge: Edge, degree: int) -> float:
         strength = max(0.0, min(1.0, edge.weight)) * max(0.0, min(1.0, edge.confidence))
-        return self.weights[edge.kind] * strength * damped(degree, power=HUB_POWER)
+        return self._weight(edge) * strength * damped(degree, power=HUB_POWER)
