@@ -48,14 +48,14 @@ def test_without_any_source_every_value_is_the_default(home: dict[str, str]) -> 
 def test_the_missions_numbers_are_the_defaults() -> None:
     settings = Settings()
     assert (settings.memory.min_characters, settings.memory.max_characters) == (12, 4000)
-    assert (settings.duplicates.near_threshold, settings.duplicates.near_neighbours) == (0.92, 50)
+    assert (settings.duplicates.near_threshold, settings.duplicates.near_neighbours) == (0.8, 50)
     recall = settings.recall
     assert (recall.candidates, recall.rrf_k, recall.rrf_dense_weight, recall.rrf_sparse_weight, recall.dense_floor) == (
         100,
         60,
         0.7,
         0.3,
-        0.3,
+        0.0,
     )
     assert (settings.score.recency_rate_per_day, settings.score.access_divisor) == (0.1, 5.0)
     assert settings.score.presets["balanced"] == Weights(semantic=0.5, recency=0.2, importance=0.2, access=0.1)

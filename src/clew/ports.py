@@ -117,6 +117,8 @@ class Background(NamedTuple):
     cosine: float = 0.0
     tokens: float = 0.0
     """MaxSim against token codes."""
+    passages: float = 0.0
+    """The cosine of two texts that have nothing to do with each other."""
     ratio: float = 0.8
     """How much of its way from the background to the most MaxSim goes while the cosine goes all of its own."""
 
@@ -127,6 +129,22 @@ class Background(NamedTuple):
         0.5
         """
         return (cosine - self.cosine) / (1.0 - self.cosine)
+
+    def cosine_at(self, share: float) -> float:
+        """Return the cosine of a query and a text at a share of the way from the background to 1; `cosine_share` backwards."""
+        return self.cosine + share * (1.0 - self.cosine)
+
+    def passage_share(self, cosine: float) -> float:
+        """Return where the cosine of two texts lies between the background and 1.
+
+        >>> Background(passages=0.5).passage_share(0.75), Background(passages=0.5).passage_cosine_at(0.5)
+        (0.5, 0.75)
+        """
+        return (cosine - self.passages) / (1.0 - self.passages)
+
+    def passage_cosine_at(self, share: float) -> float:
+        """Return the cosine of two texts at a share of the way from the background to 1."""
+        return self.passages + share * (1.0 - self.passages)
 
     def token_share(self, maxsim: float) -> float:
         """Return where MaxSim lies between the background and the most that signs of one bit can give."""

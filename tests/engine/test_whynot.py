@@ -10,6 +10,7 @@ import pytest
 
 import clew
 from clew.errors import InputError, StoreError
+from clew.models.hashing import HashingEmbedder
 from clew.recall.narrow import MAX_SECTIONS
 from clew.recall.reasons.whynot import WhyNot
 from clew.testing import NOW, FixedClock, later, node
@@ -154,7 +155,7 @@ def test_a_floor_of_similarity_is_named_with_the_exact_cosine(memory: clew.Clew)
 def test_what_is_too_far_and_shares_no_word_falls_below_the_dense_floor(memory: clew.Clew) -> None:
     id = str(memory.remember(TEA).id)
     found = memory.why_not("VPN certificates", id)
-    assert (found.stage, found.reason, found.threshold) == ("candidates", "dense_floor", memory.settings.recall.dense_floor)
+    assert (found.stage, found.reason, found.threshold) == ("candidates", "dense_floor", HashingEmbedder().background.cosine)
     assert found.value < found.threshold
 
 
@@ -209,7 +210,7 @@ def test_a_memory_that_shares_no_word_is_told_so(open_clew: Open) -> None:
 def test_below_a_full_list_the_floor_is_named_where_it_would_keep_it_out_anyway(open_clew: Open) -> None:
     memory, _, apart = crowded(open_clew, dense_floor=0.99)
     found = memory.why_not("harbour master counts boats", apart)
-    assert (found.stage, found.reason, found.threshold) == ("candidates", "dense_floor", 0.99)
+    assert (found.stage, found.reason, found.threshold) == ("candidates", "dense_floor", HashingEmbedder().background.cosine_at(0.99))
     found = memory.why_not("harbour master counts boats", apart, min_similarity=0.995)
     assert (found.stage, found.reason, found.threshold) == ("candidates", "min_similarity", 0.995)
 

@@ -141,7 +141,7 @@ def test_what_the_question_names_itself_is_no_way_to_those_that_begin_with_it() 
 
 def test_a_stored_edge_is_walked_both_ways_and_counts_by_weight_and_confidence() -> None:
     store = stored(node("a", "the first of two notes"), node("b", "the second of two notes"))
-    store.link([Edge(source="b", target="a", kind="RELATED", weight=0.5, confidence=0.5, t_created=NOW)])
+    store.link([Edge(source="b", target="a", kind="RELATED", weight=0.5, confidence=0.5, evidence="cosine", t_created=NOW)])
     found = by_id(spread(store)(asked("first", a=1.0)))
     assert found["b"].path[0].weight == pytest.approx(WEIGHTS["RELATED"] * 0.25)
 

@@ -106,8 +106,12 @@ class Clew:
             new_id=new_id,
             questioner=asker,
             returned=self._returned,
+            background=lambda: self._vectors.background,
         )
-        self._truth = Truth(store, self._vectors.passages, self._vectors.model, settings, clock, new_id, self._draft, asker, self._returned)
+        self._truth = Truth(
+            *(store, self._vectors.passages, self._vectors.model, settings, clock, new_id, self._draft, asker, self._returned),
+            background=lambda: self._vectors.background,
+        )
         self._tracker = AccessTracker(store, settings.access, publish=None if self._returned is None else self._returned.publish)
         self._start_threads()
         after_fork(self._start_threads)

@@ -30,7 +30,7 @@ from clew.ingest.embedding import Embed, sources_of
 from clew.ingest.firewall.echo import Returned
 from clew.ingest.hygiene import cleaned
 from clew.ingest.questions.asking import Ahead, asked
-from clew.ports import Clock, ModelInfo, Questioner, Store
+from clew.ports import Background, Clock, ModelInfo, Questioner, Store
 from clew.settings import Settings
 from clew.times import Moment, iso, parse_time
 from clew.types import BEGINNING, SUPERSEDES, Edge, Event, EventKind, Kind, Node, NodeId, Outcome, OutcomeKind
@@ -52,6 +52,7 @@ class Truth:
     draft: Callable[[str, Mapping[str, Any]], Draft]
     questioner: Questioner | None = None
     returned: Returned | None = None
+    background: Callable[[], Background] = Background
 
     # --- changes ---
 
@@ -291,6 +292,7 @@ class Truth:
             new_id=self.new_id,
             questioner=questioner,
             returned=self.returned,
+            background=self.background,
         )
 
 

@@ -21,7 +21,7 @@ from clew.ingest.hygiene import cleaned, rejected
 from clew.ingest.pending import Near, Pending
 from clew.ingest.questions.asking import NONE, asked, embeddings, gated, kept
 from clew.ingest.substance import unsubstantial
-from clew.ports import Clock, ModelInfo, Questioner, Questions, Store
+from clew.ports import Background, Clock, ModelInfo, Questioner, Questions, Store
 from clew.settings import Settings
 from clew.times import iso
 from clew.types import Event, EventKind, Node, NodeId, Outcome, OutcomeKind, Quality, Similar, Vectors
@@ -66,6 +66,7 @@ class Committer:
         new_id: Callable[[datetime], NodeId] = ulid,
         questioner: Questioner | None = None,
         returned: Returned | None = None,
+        background: Callable[[], Background] = Background,
     ) -> None:
         """Take the ports; `model` is asked only after `embed` gave vectors, and without a questioner no questions are made.
 
@@ -79,6 +80,7 @@ class Committer:
         self._new_id = new_id
         self._questioner = questioner
         self._returned = returned
+        self._background = background
 
     def commit(self, drafts: Sequence[Draft]) -> list[Outcome]:
         """Return what became of each draft, in order; when it returns, everything is durable.
@@ -97,7 +99,7 @@ class Committer:
         with self._store.transaction():
             if ready.vectors:
                 agree_on_model(self._store, self._model())
-            pending = Pending(self._store, self._settings)
+            pending = Pending(self._store, self._settings, self._background())
             settled = [self._settled(each, ready, pending) if isinstance(each, Draft) else each for each in judged]
             outcomes = [_noted(draft, each) for draft, each in zip(drafts, settled, strict=True)]
             pending.write()
@@ -135,7 +137,7 @@ class Committer:
     def _is_known(self, draft: Draft) -> bool:
         if draft.idempotency_key is None and not self._seeks_same(draft):
             return False
-        there = Pending(self._store, self._settings)
+        there = Pending(self._store, self._settings, self._background())
         return there.by_key(draft) is not None or self._same(draft, there, self._clock()) is not None
 
     def _same(self, draft: Draft, pending: Pending, now: datetime) -> Node | None:
@@ -168,7 +170,7 @@ class Committer:
         ready = self._renewed(draft, ready)
         near = self._near(draft, ready, pending, now)
         if near and (alike := near.alike):
-            limit = near_threshold(draft, self._settings.duplicates)
+            limit = self._background().passage_cosine_at(near_threshold(draft, self._settings.duplicates))
             outcome = Outcome(
                 outcome=OutcomeKind.NEAR_DUPLICATE, id=alike.id, rule="similar_text", value=alike.score, limit=limit, canonical_id=alike.id
             )

@@ -21,7 +21,7 @@ _SUFFIXES = ("id", "name")
 
 
 def near_threshold(offered: Draft, settings: DuplicateSettings) -> float:
-    """Return the cosine from which a memory of this category counts as near."""
+    """Return from where on a memory of this category counts as near, between unrelated (0) and equal (1)."""
     return settings.near_threshold_by_category.get(offered.category, settings.near_threshold)
 
 

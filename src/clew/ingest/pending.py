@@ -16,7 +16,7 @@ import numpy as np
 from clew.ingest.draft import Draft
 from clew.ingest.duplicates import holds, is_near_duplicate, lasts, near_threshold, same_context
 from clew.ingest.naming import mentions
-from clew.ports import Store
+from clew.ports import Background, Store
 from clew.settings import Settings
 from clew.types import COSINE, RELATED, Edge, Embedding, Event, Filter, Kind, Match, Node, NodeId, Ranking, Role, Vectors, ranked
 from clew.words import content_hash
@@ -37,11 +37,12 @@ class Near(NamedTuple):
 class Pending:
     """The nodes and events of one chunk; lives inside one transaction, used by one thread."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
+    def __init__(self, store: Store, settings: Settings, background: Background) -> None:
         """Begin with nothing to write."""
         self._store = store
         self._settings = settings.duplicates
         self._related = settings.related
+        self._background = background
         self._entities = settings.entities
         self._similar: list[tuple[Node, Match]] = []
         self._nodes: dict[NodeId, Node] = {}
@@ -128,7 +129,7 @@ class Pending:
 
     def near(self, offered: Draft, vector: Vectors, *, at: datetime) -> Near:
         """Return the nearest live memory that says the same, with its cosine, and those that the first look has found."""
-        least = near_threshold(offered, self._settings)
+        least = self._background.passage_cosine_at(near_threshold(offered, self._settings))
         probed = max(PROBED, self._related.most) if self._related.enabled else PROBED
         first = self._nearest(offered, vector, at, probed)
         for limit in (probed, self._settings.near_neighbours):
@@ -144,7 +145,8 @@ class Pending:
     def relate(self, node: Node, nearest: Ranking) -> None:
         """Link a new node to the strongest of those that say similar things."""
         if self._related.enabled:
-            self._similar += [(node, match) for match in nearest[: self._related.most] if match.score >= self._related.least]
+            least = self._background.passage_cosine_at(self._related.least)
+            self._similar += [(node, match) for match in nearest[: self._related.most] if match.score >= least]
 
     def _links(self) -> Iterator[Edge]:
         """Yield the RELATED edges of the new nodes, but none to a node that enough are linked to already."""

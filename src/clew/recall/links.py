@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from clew.graph.phrases import phrases, spotted
 from clew.graph.walk import Link
-from clew.ports import Store
+from clew.ports import Background, Store
 from clew.types import COSINE, RELATED, Edge, Filter, Mention, Named, Node, NodeId
 
 NAMES, NAMED_BY, OPENS, SHARES = "NAMES", "NAMED_BY", "OPENS", "SHARES"
@@ -49,6 +49,7 @@ class LinksFrom:
     """What the question itself names: everything that shares such a name is found by it already."""
     known: Mapping[NodeId, Node] = field(default_factory=dict, repr=False)
     """Nodes that need not be read again."""
+    background: Background = Background()  # noqa: RUF009 - a value
     store: Store = field(repr=False, compare=False, kw_only=True)
 
     def __call__(self, ids: Sequence[NodeId]) -> dict[NodeId, list[Link]]:
@@ -116,5 +117,7 @@ class LinksFrom:
         return self.weights.get(OTHER, 0.0) if made else self.weights[edge.kind]
 
     def _passing(self, edge: Edge, degree: int) -> float:
-        strength = max(0.0, min(1.0, edge.weight)) * max(0.0, min(1.0, edge.confidence))
+        by_cosine = edge.kind == RELATED and edge.evidence == COSINE
+        weight = self.background.passage_share(edge.weight) if by_cosine else edge.weight
+        strength = max(0.0, min(1.0, weight)) * max(0.0, min(1.0, edge.confidence))
         return self._weight(edge) * strength * damped(degree, power=HUB_POWER)

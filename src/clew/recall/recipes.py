@@ -96,7 +96,7 @@ def recipe(
     candidates = Candidates(
         limit=limit,
         channels=tuple(each for each in CHANNELS.get(name, ALL) if each != QUESTION or settings.questions.match),
-        dense_floor=options.dense_floor,
+        dense_floor=max(-1.0, background.cosine_at(options.dense_floor)),
         store=store,
         embed=embed,
         executor=executor,

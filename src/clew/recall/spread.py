@@ -125,5 +125,12 @@ class Spread:
         if not starts or not self.path_weight:
             return {}
         asked = frozenset(run.key for run in runs)
-        links = LinksFrom(where=recall.question.where, weights=self.kinds, asked=asked, known=recall.nodes, store=self.store)
+        links = LinksFrom(
+            where=recall.question.where,
+            weights=self.kinds,
+            asked=asked,
+            known=recall.nodes,
+            background=self.fuse.background,
+            store=self.store,
+        )
         return walk(starts, links, limits=self.limits, mode=self.mode, seed=recall.question.seed)

@@ -98,7 +98,9 @@ class DuplicateSettings(Section):
     near: bool = setting(
         True, "Reinforce a near memory instead of adding a second, where the text adds no word, speaker, title or time to it."
     )
-    near_threshold: float = setting(0.92, "The cosine from which two memories are near.", within=UNIT)
+    near_threshold: float = setting(
+        0.8, "From where on two memories are near: 0 is the model's cosine of unrelated texts, 1 of equal ones.", within=UNIT
+    )
     near_neighbours: int = setting(50, "How many nearest live memories are compared.", within=(1, 1000))
     near_threshold_by_category: Mapping[str, float] = setting({}, "The near_threshold of single categories.", within=UNIT)
 
@@ -147,7 +149,7 @@ class RelatedSettings(Section):
     """Which memories are linked because they say similar things (V9)."""
 
     enabled: bool = setting(True, "Link a new memory to those that say similar things, where near duplicates are looked for.")
-    least: float = setting(0.6, "The cosine from which two memories are related.", within=UNIT)
+    least: float = setting(0.4, "From where on two memories are related, on the scale of duplicates.near_threshold.", within=UNIT)
     most: int = setting(
         10, "With how many earlier memories a new one is linked, and with how many later ones it is in its turn.", within=(0, 100)
     )
@@ -205,7 +207,9 @@ class RecallSettings(Section):
     )
     preset: str = setting("semantic", "The weights of the score: a name of score.presets.")
     candidates: int = setting(100, "How many candidates each channel brings.", within=(1, 10_000))
-    dense_floor: float = setting(0.3, "A lower cosine is no dense candidate.", within=COSINE)
+    dense_floor: float = setting(
+        0.0, "What is less similar is no dense candidate: 0 is the model's cosine of an unrelated text, 1 the highest.", within=COSINE
+    )
     fusion: str = setting("weighted", "How channels are fused: a weighted sum of scores, or reciprocal ranks.", choices=("weighted", "rrf"))
     rrf_k: int = setting(60, "The k of reciprocal-rank fusion: score = sum of weight / (k + rank).", within=ANY_COUNT)
     rrf_dense_weight: float = setting(0.7, "The weight of the dense channel in rank fusion.", within=UNIT)
