@@ -154,11 +154,11 @@ def test_what_only_one_channel_found_is_there_because_of_it(open_clew: Open) -> 
 def test_a_hit_that_came_along_links_says_so(open_clew: Open) -> None:
     memory = open_clew(spread={"weights": {"OTHER": 1.0}}, recall={"dense_floor": 0.3})
     memory.remember("Dana Fox rebuilt the staging database", title="Staging")
-    start = memory.recall("when was the staging database rebuilt", track=False).hits[0].id
+    start = memory.recall("why was the staging database slow", track=False).hits[0].id
     far = str(memory.remember("Penguins sleep standing up in colder winters").id)
-    assert memory.why("when was the staging database rebuilt", far).rank is None
+    assert memory.why("why was the staging database slow", far).rank is None
     memory.link(start, far)
-    why = memory.why("when was the staging database rebuilt", far)
+    why = memory.why("why was the staging database slow", far)
     assert why.hit is not None
     assert (why.hit.method, why.hit.hops, why.hit.path[0].source, why.hit.path[-1].target) == ("traversal", 1, start, far)
     assert (why.main[0].kind, why.main[0].name, why.rank_without) == ("channel", "path", None)
