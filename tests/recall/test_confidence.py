@@ -267,3 +267,15 @@ def test_no_query_is_embedded_twice(real_embedder: Embedder) -> None:
         calls.clear()
         memory.recall("how does Dana like her hot drink?", track=False)
     assert calls == [EmbedRole.QUERY]
+
+
+def test_a_hit_without_a_vector_is_judged_by_its_words() -> None:
+    with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock()) as words:
+        words.remember(NOTES[0])
+        measured = clew.Clew(store=words.store, embedder=Measured(256), settings=words.settings, clock=FixedClock(), owns_store=False)
+        measured.remember(NOTES[2])
+        with_vectors, by_words = measured.recall(KNOWN, track=False), words.recall(KNOWN, track=False)
+    assert with_vectors.vector is not None
+    assert by_words.vector is None
+    [one, other] = (next(hit for hit in each.hits if hit.text == NOTES[0]) for each in (with_vectors, by_words))
+    assert one.confidence == other.confidence is not None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.resources import files
@@ -20,7 +20,7 @@ from clew.ports import Background, Store
 from clew.recall.fetch import covered, fetched
 from clew.recall.state import CONTEXT, DENSE, NAMED, PATH, BestConfidence, Hit, LazyHits, Recall, Rejection
 from clew.recall.term_salience import COMMON, NAME, Salience, content_terms, is_english, joined_codes
-from clew.types import Node, NodeId
+from clew.types import Node, NodeId, Vectors
 from clew.words import idf, terms
 
 STAGE, REASON = "confidence", "not_relevant"
@@ -91,24 +91,31 @@ class QuestionTerms(NamedTuple):
 class Judge:
     """Gives hits their confidence for one question."""
 
-    recall: Recall = field(repr=False)
     asked: QuestionTerms
     model: LogisticModel
     background: Background
+    vector: Vectors | None = field(repr=False, compare=False)
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, hits: Sequence[Hit]) -> list[float]:
-        """Return the confidence of each hit; all have their nodes."""
-        return list(map(self.model.probability, self.features(hits)))
+        """Return the confidence of each hit; all have their nodes. One without a vector is judged by its words."""
+        cosines = self._cosines(hits)
+        return [self._confidence(hit, cosines.get(hit.id)) for hit in hits]
+
+    def _confidence(self, hit: Hit, cosine: float | None) -> float:
+        model = models()[WORDS_ONLY] if cosine is None else self.model
+        # To read a text takes 20 µs, which only its coverage and names need.
+        read = "coverage" in model.weights or NAME in self.asked.salience.values()
+        return model.probability(self._features(hit, cosine or 0.0, self._held(hit.node) if read else self.asked.weights))
 
     def features(self, hits: Sequence[Hit]) -> list[Features]:
         """Return the features of each hit."""
         cosines = self._cosines(hits)
-        return [self._features(hit, cosines.get(hit.id, 0.0)) for hit in hits]
+        return [self._features(hit, cosines.get(hit.id, 0.0), self._held(hit.node)) for hit in hits]
 
-    def _features(self, hit: Hit, cosine: float) -> Features:
+    def _features(self, hit: Hit, cosine: float, held: Collection[str]) -> Features:
         asked, weights = self.asked, self.asked.weights
-        whole, missing = sum(weights.values()), weights.keys() - self._held(hit.node)
+        whole, missing = sum(weights.values()), [term for term in weights if term not in held]
         unknown = sum(weights[term] for term in asked.unknown)
         return Features(
             vector=min(1.0, max(0.0, self.background.cosine_share(cosine))),
@@ -126,11 +133,11 @@ class Judge:
 
     def _cosines(self, hits: Sequence[Hit]) -> dict[NodeId, float]:
         """Return the cosine of each hit; of one with a context key, the mean with that of its key."""
-        if (vector := self.recall.vector) is None:
+        if self.vector is None:
             return {}
         found = {hit.id: [hit.channels[name].score for name in (DENSE, CONTEXT) if name in hit.channels] for hit in hits}
         missing = [id for id, scores in found.items() if not scores]
-        further = self.store.cosines(vector, missing) if missing else {}
+        further = self.store.cosines(self.vector, missing) if missing else {}
         return further | {id: sum(scores) / len(scores) for id, scores in found.items() if scores}
 
 
@@ -144,22 +151,22 @@ class Confidence:
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the judge, which `Pack` asks, and whether the best confidence is too low."""
+        # A hit found by a time alone is of that time, and a question without content words gives nothing to judge by.
+        if not recall.hits or (recall.when is not None and recall.when.alone):
+            return recall
         asked = self._asked(recall)
-        # A question without content words gives nothing to judge by, and a hit found by a time alone is of that time.
-        if not recall.hits or not asked.weights or (recall.when is not None and recall.when.alone):
+        if not asked.weights:
             return recall
         embedded = self.store.model() if recall.vector is not None else None
         model = models().get(embedded.id if embedded else WORDS_ONLY, models()[WORDS_ONLY])
-        judge = Judge(recall, asked, model, self.background, self.store)
+        judge = Judge(asked, model, self.background, recall.vector, self.store)
         recall = replace(recall, judge=judge, notes=(*recall.notes, *_language_notes(recall, judge)))
         if self.mode == OFF:
             return recall
         wanted = max(JUDGED, recall.question.k)  # all that are likely to be returned, in one question to the store
         recall = fetched(recall, LazyHits.of(recall.hits).ids(wanted), store=self.store)
         best = [hit._replace(node=recall.nodes[hit.id]) for hit in recall.hits[:JUDGED] if hit.id in recall.nodes]
-        if not best:
-            return recall
-        return self._decided(recall, judge, best)
+        return self._decided(recall, judge, best) if best else recall
 
     def _decided(self, recall: Recall, judge: Judge, best: Sequence[Hit]) -> Recall:
         threshold = judge.model.threshold

@@ -19,7 +19,7 @@ def answer_page(answer: Recall, now: datetime, *, explain: bool = False) -> Grou
     """Return the hits with rank and confidence, then a line about how they were found."""
     table = Table.grid(padding=(0, 1))
     table.add_column(justify="right", style=DIM, no_wrap=True)
-    table.add_column(justify="right", style=SCORE, no_wrap=True)
+    table.add_column(justify="right", style=SCORE, no_wrap=True, min_width=len("99 %"))
     table.add_column(overflow="fold")
     for rank, hit in enumerate(answer.hits, start=1):
         parts = [] if hit.node is None else [headline(hit.node), about(hit.node, now, importance=False)]
