@@ -80,7 +80,7 @@ class QuestionTerms(NamedTuple):
 
     salience: Mapping[str, Salience]
     weights: Mapping[str, float]
-    """By IDF, as a share of that of a word which nothing holds, and by salience."""
+    """By IDF, as a share of that of a word which nothing holds."""
     codes: Mapping[str, str]
     """The number of a code, and the code in one word, which a text may write instead."""
     unknown: frozenset[str]
@@ -187,7 +187,7 @@ class Confidence:
         nodes = max(1, covered(recall, store=self.store).nodes)
         counts = {term: max(held[term], held.get(codes.get(term, term), 0)) for term in salience}
         whole = idf(nodes, 0)
-        weights = {term: each.weight * idf(max(nodes, counts[term]), counts[term]) / whole for term, each in salience.items()}
+        weights = {term: idf(max(nodes, count), count) / whole for term, count in counts.items()}
         return QuestionTerms(salience, weights, codes, frozenset(term for term, count in counts.items() if not count), nodes)
 
 
@@ -196,7 +196,7 @@ def _language_notes(recall: Recall, judge: Judge) -> tuple[str, ...]:
         return ()
     return (
         "The question does not seem to be English, the only language that the embedding model reads: "
-        "only words that occur in it are found reliably. Ask in English, or set model.embedder to a multilingual model.",
+        "only memories that share a word with it are found reliably. Ask in English, or set model.embedder to a multilingual model.",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from enum import StrEnum
 
 from clew.graph.entities.lexicon import COMMON as COMMON_WORDS
 from clew.graph.entities.lexicon import DATES, DEMONYMS, ORGS, PLACES, TITLES, TOOLS, is_common
@@ -20,14 +20,15 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _FAMOUS = DEMONYMS | PLACES | ORGS | TOOLS  # may stand for their kind: "Portugal" for "abroad"
 
 
-class Salience(NamedTuple):
-    """What a content word is, and what it counts."""
+class Salience(StrEnum):
+    """What a content word is; a number or code counts as a name."""
 
-    kind: str
-    weight: float
+    NAME = "name"
+    RARE = "rare"
+    COMMON = "common"
 
 
-NAME, RARE, COMMON = Salience("name", 1.0), Salience("rare", 1.0), Salience("common", 0.6)
+NAME, RARE, COMMON = Salience
 
 
 def content_terms(text: str) -> dict[str, Salience]:
