@@ -65,14 +65,6 @@ class Embedder(Protocol):
         """Return one float32 unit vector per text, in order; shape `(0, dimension)` for no text."""
 
 
-@runtime_checkable
-class SupportsWords(Protocol):
-    """An embedder that also tells what each word means among the others, for whoever asks what of a question a text takes up."""
-
-    def word_vectors(self, texts: Sequence[Sequence[str]], *, role: EmbedRole) -> Sequence[Vectors]:
-        """Return for each text, given as its words, one float32 unit vector per word; for fewer words where a text is too long."""
-
-
 class SpannedText(NamedTuple):
     """A text and the spans of it whose tokens are kept: a short text is read amid its neighbours and stands for itself alone."""
 

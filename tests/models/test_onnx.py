@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +15,7 @@ from clew.models import load
 from clew.models.card import TOKENIZER, WEIGHTS
 from clew.models.catalogue import ARCTIC_EMBED_S
 from clew.models.onnx import OnnxEmbedder
-from clew.ports import Embedder, EmbedRole, SpannedText, SupportsTokens, SupportsWords, TokenEmbeddings
-from clew.types import Vectors
+from clew.ports import Embedder, EmbedRole, SpannedText, SupportsTokens, TokenEmbeddings
 
 PASSAGES = [
     "The cat sleeps on the warm windowsill.",
@@ -69,37 +67,6 @@ def test_question_and_passage_are_embedded_differently(embedder: Embedder) -> No
     assert float(question @ passage) < 0.99
 
 
-def words_of(embedder: Embedder, *texts: str, role: EmbedRole = EmbedRole.PASSAGE) -> Sequence[Vectors]:
-    assert isinstance(embedder, SupportsWords)
-    return embedder.word_vectors([text.split() for text in texts], role=role)
-
-
-@pytest.mark.model
-def test_a_word_gets_a_vector_of_what_it_means_among_the_others(embedder: Embedder) -> None:
-    [asked] = words_of(embedder, "who repairs the heating", role=EmbedRole.QUERY)
-    [answer, other] = words_of(embedder, "the plumber knows the boiler", "the ferry leaves on Tuesday")
-    assert float((answer @ asked[3]).max()) > float((other @ asked[3]).max()) + 0.1
-    [river, money, loan] = words_of(embedder, "the bank of the river", "the bank gave a loan", "a bank and its loans")
-    assert float(money[1] @ loan[1]) > float(money[1] @ river[1])
-
-
-@pytest.mark.model
-def test_odd_words_get_unit_vectors_and_the_same_bits_in_any_batch(embedder: Embedder) -> None:
-    assert isinstance(embedder, SupportsWords)
-    texts = [ODD, [], ["a"], PASSAGES[1].split()]
-    together = embedder.word_vectors(texts, role=EmbedRole.QUERY)
-    alone = [embedder.word_vectors([text], role=EmbedRole.QUERY)[0] for text in texts]
-    assert [each.tobytes() for each in together] == [each.tobytes() for each in alone]
-    assert [each.shape for each in together] == [(len(text), 384) for text in texts]
-    assert np.allclose(np.linalg.norm(np.concatenate(together), axis=1), 1.0, atol=1e-6)
-
-
-@pytest.mark.model
-def test_of_a_long_text_the_words_that_fit_get_vectors(embedder: Embedder) -> None:
-    [rows] = words_of(embedder, "word " * 100_000)
-    assert 0 < len(rows) < embedder.max_tokens
-
-
 def tokens_of(embedder: Embedder, *texts: str | SpannedText, role: EmbedRole = EmbedRole.PASSAGE) -> TokenEmbeddings:
     assert isinstance(embedder, SupportsTokens)
     return embedder.embed_tokens([SpannedText.whole(text) if isinstance(text, str) else text for text in texts], role=role)
@@ -126,15 +93,15 @@ def test_each_token_of_the_text_itself_gets_a_unit_vector(embedder: OnnxEmbedder
 
 
 @pytest.mark.model
-def test_a_token_s_vector_is_what_the_model_makes_of_it_in_the_text(embedder: OnnxEmbedder) -> None:
-    """A word of one token has the vector that `word_vectors` gives it; the question's prefix is read and left out."""
+def test_a_token_s_vector_is_what_the_model_makes_of_it_in_the_text(embedder: Embedder) -> None:
+    """The question's prefix is read and left out."""
     text = "who repairs the heating"
-    for role in EmbedRole:
-        [words] = embedder.word_vectors([text.split()], role=role)
-        [tokens] = tokens_of(embedder, text, role=role).tokens
-        assert np.allclose(tokens, words, atol=1e-6)
     asked, told = (tokens_of(embedder, text, role=role).tokens[0] for role in EmbedRole)
     assert not np.allclose(asked, told, atol=1e-2)
+    answer, other = tokens_of(embedder, "the plumber knows the boiler", "the ferry leaves on Tuesday").tokens
+    assert float((answer @ asked[3]).max()) > float((other @ asked[3]).max()) + 0.1
+    river, money, loan = tokens_of(embedder, "the bank of the river", "the bank gave a loan", "a bank and its loans").tokens
+    assert float(money[1] @ loan[1]) > float(money[1] @ river[1])
 
 
 @pytest.mark.model

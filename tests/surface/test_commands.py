@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -118,9 +119,9 @@ def test_people_see_each_line_and_a_summary(cli: Cli) -> None:
     assert "2 lines: 1 inserted, 1 rejected" in result.stderr
 
 
-def test_recall_shows_rank_score_text_and_explains_on_request(filled: Cli) -> None:
+def test_recall_shows_rank_confidence_text_and_explains_on_request(filled: Cli) -> None:
     result = filled("recall", "which port does staging use", "--explain", "-k", "1")
-    assert "1 0." in result.stdout
+    assert re.search(r"^1 \d+ % The staging", result.stdout)
     assert TEXTS[0] in result.stdout
     assert "semantic" in result.stdout
     assert "words" in result.stdout

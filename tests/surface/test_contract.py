@@ -18,7 +18,7 @@ from tests.surface.conftest import Cli
 DOCS = Path(__file__).parents[2] / "docs"
 HIT = {
     *("id", "rank", "score", "text", "context", "title", "space", "category", "components", "channels", "method", "explanation", "node"),
-    *("path", "hops", "signal", "trust", "flags"),
+    *("confidence", "path", "hops", "signal", "trust", "flags"),
 }
 ANSWER = {"query", "hits", "stats", "nothing_relevant", "filtered_count", "best_rejected", "trace_id"}
 

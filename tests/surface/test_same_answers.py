@@ -37,7 +37,7 @@ QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("数据库 端口", {}),
     ("what did Dana say about whales", {"where": {"category": ["plan"]}}),
 )
-SAID = ("id", "rank", "score", "text", "explanation", "method", "space", "category")
+SAID = ("id", "rank", "confidence", "text", "explanation", "method", "space", "category")
 
 
 class Door(Protocol):
@@ -172,7 +172,9 @@ def test_every_door_gives_the_same_explanation_of_a_place(clew: Clew, other: Doo
             assert answer.get("why_not") == expected["why_not"]
             told = answer.get("hit", answer) or {}
             same = expected["hit"] or {}
-            assert [told.get(name) for name in ("score", "channels")] == [same.get(name) for name in ("score", "channels")]
+            assert [told.get(name) for name in ("score", "confidence", "channels")] == [
+                same.get(name) for name in ("score", "confidence", "channels")
+            ]
             assert contributions(told) == contributions(same)
 
 

@@ -353,7 +353,6 @@ class Clew:
                 store=self.store,
                 embed=self._vectors.query,
                 quick=self._vectors.quick,
-                words=self._vectors.words,
                 background=self._vectors.background,
                 executor=self._executor,
                 read=self._reading.scores,

@@ -14,9 +14,8 @@ import numpy as np
 
 from clew.errors import ModelError, ModelMismatchError, ModelMissingError
 from clew.ingest.embedding import Embedded, Source, embed_passages
-from clew.ports import Background, Embedder, EmbedRole, ModelInfo, SpannedText, Store, SupportsBackground, SupportsTokens, SupportsWords
+from clew.ports import Background, Embedder, EmbedRole, ModelInfo, SpannedText, Store, SupportsBackground, SupportsTokens
 from clew.recall.state import QueryTokens, QueryVectors
-from clew.types import Vectors
 
 QUICK_SECONDS = 0.001  # less than it takes to let another thread search meanwhile
 NO_MODEL = "Recall is by words alone: model.embedder is 'none'."
@@ -89,23 +88,6 @@ class Vectoriser:
         """What the model gives for a query and a text that have nothing to do with each other."""
         model: object = self.embedder
         return model.background if isinstance(model, SupportsBackground) else Background()
-
-    def words(self, question: Sequence[str], texts: Sequence[Sequence[str]]) -> tuple[Vectors, Sequence[Vectors]] | None:
-        """Return the vectors of the question's words and of the words of each text; None from a model that gives texts only.
-
-        A model that fails here gave the question's own vector a moment ago: the answer is judged as by a model that cannot tell.
-        """
-        reader: object = self.embedder
-        if not isinstance(reader, SupportsWords):
-            return None
-        began = perf_counter()
-        try:
-            asked = reader.word_vectors([question], role=EmbedRole.QUERY)[0]
-            told = reader.word_vectors(texts, role=EmbedRole.PASSAGE)
-        except ModelError:
-            return None
-        self._called(EmbedRole.QUERY, 1 + len(texts), perf_counter() - began)
-        return asked, told
 
     def _embed(self, role: EmbedRole, embed: Callable[[Embedder], Embedded], texts: int, *, agreed: bool) -> Embedded:
         if self.embedder is None:

@@ -19,7 +19,6 @@ from clew.ports import (
     SpannedText,
     SupportsBackground,
     SupportsTokens,
-    SupportsWords,
     TokenEmbeddings,
 )
 from clew.token_codes import bytes_per_token, pack
@@ -83,12 +82,6 @@ class CachedEmbedder:
                     done = len(keys) - len(missing) + min(at + BATCH, len(missing))
                     self._progress(f"embedding {NOUNS[role]}", done, len(keys))
         return np.stack([np.frombuffer(known[key], np.float32) for key in keys]) if keys else np.empty((0, self.dimension), np.float32)
-
-    def word_vectors(self, texts: Sequence[Sequence[str]], *, role: EmbedRole) -> Sequence[Vectors]:
-        """Return the model's vectors of words, which are not kept: they are asked for where an answer is in doubt only."""
-        if not isinstance(self._embedder, SupportsWords):
-            raise ModelError(f"{self.id} gives no vectors of words.")
-        return self._embedder.word_vectors(texts, role=role)
 
     def close(self) -> None:
         """Release the file."""

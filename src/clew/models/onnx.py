@@ -81,12 +81,6 @@ class OnnxEmbedder:
         found = side_by_side(model.run_tokens, encoded, self._workers, size=lambda each: len(each.ids))
         return TokenEmbeddings(unit(np.stack([pooled for pooled, _ in found])), [tokens for _, tokens in found])
 
-    def word_vectors(self, texts: Sequence[Sequence[str]], *, role: EmbedRole) -> list[Vectors]:
-        """Return a unit vector for each word of each text, the mean of its pieces; a text is cut after the last word that fits."""
-        model = self._model()
-        prefix = self._card.query_prefix if role is EmbedRole.QUERY else self._card.passage_prefix
-        return side_by_side(lambda words: model.words(words, prefix, self.max_tokens), texts, self._workers, size=len)
-
     def count(self, text: str) -> int:
         """Return how many tokens a text has in this model's vocabulary."""
         return self._model().tokenizer.count(text)
@@ -130,20 +124,6 @@ class _Loaded:
     def _pooled(self, states: npt.NDArray[Any]) -> Vectors:
         pooled = states[0] if self._pooling is Pooling.CLS else states.mean(axis=0)
         return np.asarray(pooled, dtype=np.float32)
-
-    def words(self, words: Sequence[str], prefix: str, most: int) -> Vectors:
-        """Return the unit vectors of the words that fit."""
-        tokens, starts = self.tokenizer.encode(prefix, max_tokens=most)[:-1], []
-        for word in words:
-            pieces = self.tokenizer.encode(word, max_tokens=most)[1:-1] or [self.tokenizer.unknown]  # a word of signs that BERT drops
-            if len(tokens) + len(pieces) >= most:
-                break
-            starts.append(len(tokens))
-            tokens += pieces
-        if not starts:
-            return np.zeros((0, self._dimension), dtype=np.float32)
-        states = self._states([*tokens, self.tokenizer.last])[: len(tokens)]
-        return unit(np.add.reduceat(np.asarray(states, dtype=np.float32), starts, axis=0))
 
     def _states(self, tokens: list[int]) -> npt.NDArray[Any]:
         """Return what the model makes of each token."""

@@ -41,7 +41,7 @@ class Pack:
             if len(kept) == k:
                 break
         notes = recall.notes if kept or rejected else recall.notes + unfiltered(recall, store=self.store)
-        return replace(recall, hits=tuple(kept), nodes={}, rejected=recall.rejected + tuple(rejected), notes=notes)
+        return replace(recall, hits=tuple(kept), nodes={}, judge=None, rejected=recall.rejected + tuple(rejected), notes=notes)
 
     def _fetched(self, recall: Recall, size: int) -> Iterator[Hit]:
         """Yield the hits with their memories, fetched a page at a time; one that is gone meanwhile drops out."""
@@ -49,6 +49,8 @@ class Pack:
             page = recall.hits[at : at + size]
             nodes = fetched(recall, [hit.id for hit in page], store=self.store).nodes
             found = [hit._replace(node=nodes[hit.id]) for hit in page if hit.id in nodes]
+            if recall.judge is not None:
+                found = [hit._replace(confidence=value) for hit, value in zip(found, recall.judge(found), strict=True)]
             yield from self.expand(found) if self.expand is not None else found
 
     def _objection(self, hit: Hit, kept: Sequence[Hit]) -> Rejection | None:

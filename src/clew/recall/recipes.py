@@ -27,7 +27,6 @@ from clew.recall.diversity import Diversity
 from clew.recall.expand import Expand
 from clew.recall.fuse import FeatureWeights, Fuse
 from clew.recall.gate import Gate
-from clew.recall.kindred import WordVectors, wordless
 from clew.recall.narrow import Narrow
 from clew.recall.pack import Pack
 from clew.recall.rerank import Read, Rerank
@@ -38,8 +37,8 @@ from clew.recall.tracerank import TraceRank
 from clew.settings import Settings
 
 if TYPE_CHECKING:
+    from clew.recall.confidence import Confidence
     from clew.recall.meta import Meta
-    from clew.recall.relevant import Relevant
     from clew.recall.spread import Spread
 
 NAMES = ("fast", "balanced", "thorough", "reranked", "agent", "staged", "lexical", "dense")
@@ -84,7 +83,6 @@ def recipe(
     read: Read,
     reader: str,
     quick: Callable[[], bool] = slow,
-    words: WordVectors = wordless,
     background: Background = Background(),  # noqa: B008 - a value
 ) -> Recipe:
     """Return the recipe of this name, bound to its settings and ports."""
@@ -125,12 +123,10 @@ def recipe(
     pack = Pack(expand=_expand(settings, store), gate=_gate(name, settings), store=store)
     before = (Narrow(store=store, embed=embed),)
     beside: tuple[Stage, ...] = () if name in PLAIN else (*_spread(settings, store, fuse), *_meta(settings, store))
-    judged = _relevant(settings, store, limit, words if options.read_closely and name != "fast" else wordless)
     after: tuple[Stage, ...] = (
         ()
         if name in PLAIN
         else (
-            *judged,
             *_tracerank(settings, store),
             *_rerank(name, settings, store, read, reader),
             TimeOrder(period_weight=weights["period"], store=store),
@@ -147,6 +143,7 @@ def recipe(
             *beside,
             score,
             *after,
+            _confidence(name, settings, store, background),
             pack,
         ),
     )
@@ -184,11 +181,10 @@ def _meta(settings: Settings, store: Store) -> tuple[Meta, ...]:
     return (Meta(weight=settings.score.meta_weight, store=store),)
 
 
-def _relevant(settings: Settings, store: Store, candidates: int, words: WordVectors) -> tuple[Relevant, ...]:
-    from clew.recall.relevant import OFF, Relevant  # noqa: PLC0415
+def _confidence(name: str, settings: Settings, store: Store, background: Background) -> Confidence:
+    from clew.recall.confidence import OFF, Confidence  # noqa: PLC0415
 
-    mode = settings.recall.relevance_gate
-    return () if mode == OFF else (Relevant(mode=mode, candidates=candidates, store=store, words=words),)
+    return Confidence(mode=OFF if name in PLAIN else settings.recall.relevance_gate, background=background, store=store)
 
 
 def _tracerank(settings: Settings, store: Store) -> tuple[TraceRank, ...]:

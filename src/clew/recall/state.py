@@ -113,6 +113,8 @@ class Hit(NamedTuple):
     """A short chunk amid its neighbours, under its title; empty where the text stands for itself."""
     path: tuple[Hop, ...] = ()
     """The links along which a signal came from a better hit; empty where none did."""
+    confidence: float | None = None
+    """The probability that it answers the question; None where there is nothing to judge by."""
 
     @property
     def hops(self) -> int:
@@ -242,18 +244,18 @@ class Rejection:
         return abs(self.value - self.limit) / (abs(self.limit) or 1.0)
 
 
-class Relevance(NamedTuple):
-    """How likely it is that the best hits answer, and below which probability that is doubted."""
+class BestConfidence(NamedTuple):
+    """The highest confidence of the best hits, and below which none of them counts as an answer."""
 
-    probability: float
+    value: float
     threshold: float
     calibrated: bool
-    """Whether the model's cosines were measured; otherwise words alone were weighed."""
+    """Whether the embedding model was measured; otherwise words alone decide."""
 
     @property
-    def doubtful(self) -> bool:
+    def too_low(self) -> bool:
         """Whether nothing that was found seems to answer."""
-        return self.probability < self.threshold
+        return self.value < self.threshold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,7 +299,9 @@ class Recall:
     """What a stage has read already of the memories behind the best hits, so that the next need not."""
     hits: Sequence[Hit] = ()
     rejected: tuple[Rejection, ...] = ()
-    relevance: Relevance | None = None
+    judge: Callable[[Sequence[Hit]], Sequence[float]] | None = field(default=None, repr=False, compare=False)
+    """Gives hits their confidence; None where there is nothing to judge by."""
+    best_confidence: BestConfidence | None = None
     """Whether the best hits seem to answer; None where that was not asked, or could not be told."""
     reranked: int = 0
     """How many hits a reranker read beside the question."""
@@ -307,7 +311,7 @@ class Recall:
     @property
     def nothing_relevant(self) -> bool:
         """Whether no memory passed, or none seems to answer. What only the token budget shut out was relevant."""
-        if self.relevance is not None and self.relevance.doubtful:
+        if self.best_confidence is not None and self.best_confidence.too_low:
             return True
         return not self.hits and not any(rejection.reason == "budget_tokens" for rejection in self.rejected)
 
@@ -350,7 +354,7 @@ class Recall:
             "reranked": self.reranked,
             "filtered": self.filtered_count,
             "rejected": dict(sorted(Counter(rejection.reason for rejection in self.rejected).items())),
-            "relevance": None if self.relevance is None else self.relevance._asdict(),
+            "confidence": None if self.best_confidence is None else self.best_confidence._asdict(),
             "notes": list(self.notes),
             "stages": [{"stage": step.stage, "milliseconds": round(step.milliseconds, 3), "hits": step.hits} for step in self.steps],
         }
@@ -367,7 +371,10 @@ class Recall:
             "time": None if self.when is None else self.when.as_dict(),
             "seed": self.question.seed,
             "stats": self.stats,
-            "hits": [{"id": hit.id, "score": hit.score, "method": hit.method, "explanation": hit.explanation} for hit in self.hits],
+            "hits": [
+                {"id": hit.id, "score": hit.score, "confidence": hit.confidence, "method": hit.method, "explanation": hit.explanation}
+                for hit in self.hits
+            ],
         }
 
 

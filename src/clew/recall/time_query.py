@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from clew.ports import Sort, Store
-from clew.recall.state import Hit, Place, Recall, Rejection, Relevance
+from clew.recall.state import BestConfidence, Hit, Place, Recall, Rejection
 from clew.times import iso
 from clew.types import BEGINNING, Filter, Node, NodeId
 from clew.words import folded, query_terms, terms, word_terms, words
@@ -27,7 +27,7 @@ MAX_EVENTS = 8  # events of a question that are looked up; a text with more is n
 EVENT_CANDIDATES = 20  # memories read to date an event; it must be the only one that holds all its words
 EVENT_RULE = "event "  # prefix of the rule of a span that a memory has dated
 MAX_READ, MAX_CHARACTERS = 50, 400  # hits, and characters of each, that are parsed for dates: all took half a second
-UNDATED = Relevance(probability=0.0, threshold=0.5, calibrated=False)  # nothing is dated in the period asked about
+UNDATED = BestConfidence(value=0.0, threshold=0.5, calibrated=False)  # nothing is dated in the period asked about
 
 
 def query_terms_without(text: str, left_out: frozenset[str]) -> tuple[str, ...]:
@@ -136,7 +136,7 @@ def answer_by_period(recall: Recall, *, limit: int, store: Store) -> Recall:
     naming = _naming(others, when.spans, store)
     notes = (_undated_note(when.spans, naming=bool(naming)),) if when.spans and not listed else ()
     if not listed and not naming:
-        return replace(recall, notes=recall.notes + notes, relevance=UNDATED if when.spans else None)
+        return replace(recall, notes=recall.notes + notes, best_confidence=UNDATED if when.spans else None)
     hits = [Hit(id, 1.0, {PERIOD: Place(rank, 1.0, 1.0, 1.0)}) for rank, id in enumerate(listed, start=1)]
     rejected = tuple(Rejection(id=hit.id, stage=PERIOD, reason=PERIOD, value=0.0, limit=1.0) for hit in others if hit.id not in naming)
     kept = [hit for hit in others if hit.id in naming]

@@ -221,17 +221,10 @@ class RecallSettings(Section):
     )
     late_interaction: bool = setting(True, "Compare the query token by token with the best candidates (MaxSim).")
     times: bool = setting(True, "Use the times that a question names: its period, and the latest or earliest if it asks for that.")
-    # At the loss of one point of recall on sets left out of the calibration more than 5 % of never-stored questions still pass,
-    # so doubtful hits are marked and not held back (benchmarks/results/relevance).
     relevance_gate: str = setting(
         "flag",
         "Hits that seem to answer nothing: on returns none of them, flag returns them as nothing_relevant, off does not judge.",
         choices=("on", "flag", "off"),
-    )
-    # On left-out sets 9.2 instead of 15.0 % of never-stored questions pass, at 0.9 points of recall instead of 1.7; SciFact is worse
-    # (22.5, not 12.7 %). About every fourth question is read, for some 30 ms of one core (benchmarks/results/relevance).
-    read_closely: bool = setting(
-        True, "Where it is in doubt whether the best hits answer, let the model read them word by word; the recipe fast does not."
     )
     min_similarity: float = setting(0.0, "A hit with a lower similarity is not returned.", within=COSINE)
     budget_tokens: int = setting(0, "The most tokens a recall returns; 0 is no limit.", within=ANY_COUNT)

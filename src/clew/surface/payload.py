@@ -103,6 +103,7 @@ def hit(found: Hit, rank: int) -> dict[str, Any]:
         "id": found.id,
         "rank": rank,
         "score": found.score,
+        "confidence": found.confidence,
         "text": found.text,
         "context": found.context,
         "title": node.title if node else "",

@@ -239,5 +239,5 @@ def test_scores_and_reasons_are_those_of_python(opened: Clew) -> None:
     for hit, same in zip(answer["hits"], expected["hits"], strict=True):
         assert (
             hit.items()
-            >= {name: same[name] for name in ("id", "rank", "score", "text", "explanation", "space", "category", "method")}.items()
+            >= {name: same[name] for name in ("id", "rank", "confidence", "text", "explanation", "space", "category", "method")}.items()
         )

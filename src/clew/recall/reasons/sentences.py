@@ -75,6 +75,9 @@ SENTENCES: dict[str, Callable[[WhyNot], str]] = {
     ),
     "quality": lambda found: f"The gate turned it away: its quality is {_shown(found.value)}, the least is {_shown(found.threshold)}.",
     "too_short": lambda found: f"The gate turned it away: it has {found.value:.0f} words, the fewest are {found.threshold:.0f}.",
+    "not_relevant": lambda found: (
+        f"All hits were held back: the best confidence is {_shown(found.value)}, the least is {_shown(found.threshold)}."
+    ),
     "min_similarity": lambda found: f"Its cosine of {_shown(found.value)} is below min_similarity, {_shown(found.threshold)}.",
     "dense_floor": lambda found: f"Its cosine of {_shown(found.value)} is below recall.dense_floor, {_shown(found.threshold)}.",
     "kind": _filter("it is of the kind {value}, asked for are {threshold}"),

@@ -45,9 +45,14 @@ class Walk:
     def ranking(self) -> Sequence[Hit]:
         """Everything that was scored, best first: what the answer was packed from, or would have been had it been relevant."""
         for leg in self.legs:
-            if isinstance(leg.stage, Pack) or (leg.name == "relevant" and not leg.after.hits):
+            if isinstance(leg.stage, Pack) or (leg.name == "confidence" and not leg.after.hits):
                 return leg.before.hits
         return self.answer.hits
+
+    def confidence(self, hit: Hit) -> float | None:
+        """Return the confidence of a hit that has its node, in the answer or not."""
+        judge = next((leg.before.judge for leg in reversed(self.legs) if leg.before.judge is not None), None)
+        return None if judge is None or hit.node is None else judge([hit])[0]
 
     def seen(self, id: NodeId) -> int:
         """Return how many legs a node came along: among the channels' candidates at first, among the hits once there are some."""

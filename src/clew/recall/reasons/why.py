@@ -110,7 +110,11 @@ def why(walk: Walk, id: NodeId, node: Node | None, missing: WhyNot | None) -> Wh
             id=id, query=question.text, k=question.k, ranked=len(ranking), hit=None, rank=None, answer_rank=answer_rank, missing=missing
         )
     scored = ranking[rank - 1]
-    hit = scored._replace(node=node, explanation=explanation(scored)) if answer_rank is None else walk.answer.hits[answer_rank - 1]
+    if answer_rank is not None:
+        hit = walk.answer.hits[answer_rank - 1]
+    else:
+        hit = scored._replace(node=node, explanation=explanation(scored))
+        hit = hit._replace(confidence=walk.confidence(hit))
     main = main_reason(scored, ranking)
     return Why(
         id=id,

@@ -175,6 +175,7 @@ class Hit(Document):
     id: str
     rank: int
     score: float
+    confidence: float | None
     text: str
     context: str
     components: dict[str, dict[str, Any]]

@@ -28,7 +28,7 @@ class Cut(NamedTuple):
 CUTS = (Cut(1000, 20), Cut(240, 5), Cut(60, 2), Cut(32, 1))
 DEEPEST = 6  # levels of lists and mappings that are told of what is cut
 LONGEST_NUMBER = 10**20  # a longer one is cut as the text that it is
-ESSENTIAL = ("id", "rank", "score", "trust", "flags", "entry", "kind", "at", "space", "text")  # what is left of an item at last
+ESSENTIAL = ("id", "rank", "confidence", "trust", "flags", "entry", "kind", "at", "space", "text")  # what is left of an item at last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

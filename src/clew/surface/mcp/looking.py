@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Arguments = Mapping[str, Any]
 
 ASKED = ("k", "where", "preset", "as_of", "known_at")
-OF_A_HIT = ("id", "rank", "score", "title", "space", "category", "method", "explanation")
+OF_A_HIT = ("id", "rank", "confidence", "title", "space", "category", "method", "explanation")
 OF_A_MEMORY = ("id", "title", "space", "category", "kind", "importance")
 ORIGIN = ("source", "t_valid", "t_invalid")
 EVENTS, MOST_EVENTS = 20, 10_000  # of a memory's history, the latest
@@ -49,7 +49,7 @@ def explain(memory: Guarded, given: Arguments) -> Answer:
     """Say why a memory is where it is in an answer, or why it is not in it."""
     why = payload.why(memory.why(given["query"], given["id"], **given_of(given, ASKED)))
     found, missing = why["hit"], why["why_not"]
-    parts = {} if found is None else {name: found[name] for name in ("score", "method", "components", "channels", "path")}
+    parts = {} if found is None else {name: found[name] for name in ("score", "confidence", "method", "components", "channels", "path")}
     facts = {
         **telling(why, ("id", "k", "ranked")),
         "rank": why["rank"],

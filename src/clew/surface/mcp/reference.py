@@ -38,7 +38,7 @@ clew mcp --print-config claude-code     # a snippet with this machine's command 
   text begins with `| `; all else that was stored stands in JSON on one line. Hidden and bidirectional control characters are escaped
   (`\\u202e`) in the text and in the structured content; [JSON elsewhere](json.md) carries the exact text.
   What the firewall marked carries its `trust` and `flags`.
-- **Same answers.** Ids, scores and explanations are those of Python, the command line and HTTP ([json.md](json.md)); a hit has fewer
+- **Same answers.** Ids, confidences and explanations are those of Python, the command line and HTTP ([json.md](json.md)); a hit has fewer
   fields here, and `explain` has the parts of its score.
 - **Errors** of a call are results with `isError`: `error` has the code, the message and the way out of [json.md](json.md). Only an
   unknown tool or resource is an error of the protocol.

@@ -16,15 +16,24 @@ from clew.surface.cli.views.screen import DIM, SCORE, safe
 
 
 def answer_page(answer: Recall, now: datetime, *, explain: bool = False) -> Group:
-    """Return the hits with rank and score, then a line about how they were found."""
+    """Return the hits with rank and confidence, then a line about how they were found."""
     table = Table.grid(padding=(0, 1))
     table.add_column(justify="right", style=DIM, no_wrap=True)
-    table.add_column(style=SCORE, no_wrap=True)
+    table.add_column(justify="right", style=SCORE, no_wrap=True, min_width=len("99 %"))
     table.add_column(overflow="fold")
     for rank, hit in enumerate(answer.hits, start=1):
         parts = [] if hit.node is None else [headline(hit.node), about(hit.node, now, importance=False)]
-        table.add_row(str(rank), f"{hit.score:.3f}", Group(*parts, *([hit_tree(hit)] if explain else [])))
+        table.add_row(str(rank), percent(hit.confidence), Group(*parts, *([hit_tree(hit)] if explain else [])))
     return Group(table, Text(summary(answer), style=DIM))
+
+
+def percent(confidence: float | None) -> str:
+    """Return a confidence as people read it; a dash where there is none.
+
+    >>> percent(0.824), percent(0.999), percent(None)
+    ('82 %', '99 %', '–')
+    """
+    return "–" if confidence is None else f"{min(99, round(100 * confidence))} %"
 
 
 def summary(answer: Recall) -> str:

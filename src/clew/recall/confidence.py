@@ -1,0 +1,206 @@
+"""Confidence: a calibrated probability that a hit answers the question, comparable between questions and stores.
+
+A logistic model over a few absolute features of question and hit. `confidence.toml` has its weights: one entry for each
+embedding model that was measured, and one for words alone, which every other model uses.
+`benchmarks/calibrate_confidence.py` fits them. On sets left out of the fit late interaction (MaxSim of the whole question,
+of its least covered word, of each word beside the other hits') told no more than the cosine does.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from clew.ports import Background, Store
+from clew.recall.fetch import covered, fetched
+from clew.recall.state import CONTEXT, DENSE, NAMED, PATH, BestConfidence, Hit, LazyHits, Recall, Rejection
+from clew.recall.term_salience import COMMON, NAME, Salience, content_terms, is_english, joined_codes
+from clew.types import Node, NodeId, Vectors
+from clew.words import idf, terms
+
+STAGE, REASON = "confidence", "not_relevant"
+ON, FLAG, OFF = "on", "flag", "off"
+WORDS_ONLY = "words"
+JUDGED = 3  # hits of which the best decides whether anything answers, whatever k is
+LARGE = 1000  # nodes at which an unknown word tells half of what it tells in a very large space
+
+
+class Features(NamedTuple):
+    """What speaks for a hit and against it, each from 0 to 1."""
+
+    vector: float
+    """The cosine, measured from the model's background."""
+    coverage: float
+    """The IDF-weighted share of the question's content words that the hit holds."""
+    links: float
+    """What links and names add to its relevance."""
+    missing_name: float
+    """The weight of the rarest name, number or code of the question that the hit does not hold."""
+    unknown_word: float
+    """The weight of the rarest name or rare word of the question that nothing in the space holds."""
+    unknown: float
+    """The IDF-weighted share of the question's content words that nothing in the space holds, by the size of the space."""
+
+
+class LogisticModel(NamedTuple):
+    """Weights of the features, and the confidence below which the best hit counts as no answer."""
+
+    weights: Mapping[str, float]
+    bias: float
+    threshold: float
+    language: str = ""
+    """The only language that the embedding model reads, where it is one."""
+
+    def probability(self, features: Features) -> float:
+        """Return the probability that a hit with these features answers.
+
+        >>> model = LogisticModel({"coverage": 4.0, "unknown": -4.0}, bias=-2.0, threshold=0.1)
+        >>> round(model.probability(Features(0, 1, 0, 0, 0, 0)), 3), round(model.probability(Features(0, 0, 0, 0, 0, 1)), 3)
+        (0.881, 0.002)
+        """
+        logit = self.bias + sum(weight * getattr(features, name) for name, weight in sorted(self.weights.items()))
+        return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, logit))))
+
+
+@lru_cache(maxsize=1)
+def models() -> Mapping[str, LogisticModel]:
+    """Return the fitted models by the id of the embedding model."""
+    text = files("clew.recall").joinpath("confidence.toml").read_text(encoding="utf-8")
+    entries = {name: each for name, each in tomllib.loads(text).items() if name != "provenance"}
+    return {name: LogisticModel(**{key: each[key] for key in LogisticModel._fields if key in each}) for name, each in entries.items()}
+
+
+class QuestionTerms(NamedTuple):
+    """The content words of a question as the space knows them."""
+
+    salience: Mapping[str, Salience]
+    weights: Mapping[str, float]
+    """By IDF, as a share of that of a word which nothing holds."""
+    codes: Mapping[str, str]
+    """The number of a code, and the code in one word, which a text may write instead."""
+    unknown: frozenset[str]
+    nodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Gives hits their confidence for one question."""
+
+    asked: QuestionTerms
+    model: LogisticModel
+    background: Background
+    vector: Vectors | None = field(repr=False, compare=False)
+    store: Store = field(repr=False, compare=False)
+
+    def __call__(self, hits: Sequence[Hit]) -> list[float]:
+        """Return the confidence of each hit; all have their nodes. One without a vector is judged by its words."""
+        cosines = self._cosines(hits)
+        return [self._confidence(hit, cosines.get(hit.id)) for hit in hits]
+
+    def _confidence(self, hit: Hit, cosine: float | None) -> float:
+        model = models()[WORDS_ONLY] if cosine is None else self.model
+        # To read a text takes 20 µs, which only its coverage and names need.
+        read = "coverage" in model.weights or NAME in self.asked.salience.values()
+        return model.probability(self._features(hit, cosine or 0.0, self._held(hit.node) if read else self.asked.weights))
+
+    def features(self, hits: Sequence[Hit]) -> list[Features]:
+        """Return the features of each hit."""
+        cosines = self._cosines(hits)
+        return [self._features(hit, cosines.get(hit.id, 0.0), self._held(hit.node)) for hit in hits]
+
+    def _features(self, hit: Hit, cosine: float, held: Collection[str]) -> Features:
+        asked, weights = self.asked, self.asked.weights
+        whole, missing = sum(weights.values()), [term for term in weights if term not in held]
+        unknown = sum(weights[term] for term in asked.unknown)
+        return Features(
+            vector=min(1.0, max(0.0, self.background.cosine_share(cosine))),
+            coverage=1.0 - sum(weights[term] for term in missing) / whole,
+            links=sum(hit.channels[name].contribution for name in (NAMED, PATH) if name in hit.channels),
+            missing_name=max((weights[term] for term in missing if asked.salience[term] == NAME), default=0.0),
+            unknown_word=max((weights[term] for term in asked.unknown if asked.salience[term] != COMMON), default=0.0),
+            unknown=unknown / whole * asked.nodes / (asked.nodes + LARGE),
+        )
+
+    def _held(self, node: Node | None) -> frozenset[str]:
+        """Return the terms of the question that a hit holds; a code also where it is written in one word."""
+        held = frozenset() if node is None else frozenset(terms(f"{node.title}\n{node.text}\n{node.context}"))
+        return frozenset(term for term in self.asked.weights if term in held or self.asked.codes.get(term) in held)
+
+    def _cosines(self, hits: Sequence[Hit]) -> dict[NodeId, float]:
+        """Return the cosine of each hit; of one with a context key, the mean with that of its key."""
+        if self.vector is None:
+            return {}
+        found = {hit.id: [hit.channels[name].score for name in (DENSE, CONTEXT) if name in hit.channels] for hit in hits}
+        missing = [id for id, scores in found.items() if not scores]
+        further = self.store.cosines(self.vector, missing) if missing else {}
+        return further | {id: sum(scores) / len(scores) for id, scores in found.items() if scores}
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """Prepare the confidence of the hits, and say so where none seems to answer: `on` returns none then, `flag` all the same."""
+
+    mode: str
+    background: Background
+    store: Store = field(repr=False, compare=False)
+
+    def __call__(self, recall: Recall) -> Recall:
+        """Set the judge, which `Pack` asks, and whether the best confidence is too low."""
+        # A hit found by a time alone is of that time, and a question without content words gives nothing to judge by.
+        if not recall.hits or (recall.when is not None and recall.when.alone):
+            return recall
+        asked = self._asked(recall)
+        if not asked.weights:
+            return recall
+        embedded = self.store.model() if recall.vector is not None else None
+        model = models().get(embedded.id if embedded else WORDS_ONLY, models()[WORDS_ONLY])
+        judge = Judge(asked, model, self.background, recall.vector, self.store)
+        recall = replace(recall, judge=judge, notes=(*recall.notes, *_language_notes(recall, judge)))
+        if self.mode == OFF:
+            return recall
+        wanted = max(JUDGED, recall.question.k)  # all that are likely to be returned, in one question to the store
+        recall = fetched(recall, LazyHits.of(recall.hits).ids(wanted), store=self.store)
+        best = [hit._replace(node=recall.nodes[hit.id]) for hit in recall.hits[:JUDGED] if hit.id in recall.nodes]
+        return self._decided(recall, judge, best) if best else recall
+
+    def _decided(self, recall: Recall, judge: Judge, best: Sequence[Hit]) -> Recall:
+        threshold = judge.model.threshold
+        decided = BestConfidence(max(judge(best)), threshold, judge.model is not models()[WORDS_ONLY])
+        recall = replace(recall, best_confidence=decided)
+        if not decided.too_low:
+            return recall
+        recall = replace(recall, notes=(*recall.notes, _note(decided, self.mode)))
+        if self.mode != ON:
+            return recall
+        dropped = tuple(Rejection(id=hit.id, stage=STAGE, reason=REASON, value=decided.value, limit=threshold) for hit in recall.hits)
+        return replace(recall, hits=(), rejected=recall.rejected + dropped)
+
+    def _asked(self, recall: Recall) -> QuestionTerms:
+        salience, codes = content_terms(recall.question.text), joined_codes(recall.question.text)
+        missing = [term for term in (*salience, *codes.values()) if term not in recall.held]
+        held = {**recall.held, **(self.store.holding(missing, recall.question.where.space) if missing else {})}
+        nodes = max(1, covered(recall, store=self.store).nodes)
+        counts = {term: max(held[term], held.get(codes.get(term, term), 0)) for term in salience}
+        whole = idf(nodes, 0)
+        weights = {term: idf(max(nodes, count), count) / whole for term, count in counts.items()}
+        return QuestionTerms(salience, weights, codes, frozenset(term for term, count in counts.items() if not count), nodes)
+
+
+def _language_notes(recall: Recall, judge: Judge) -> tuple[str, ...]:
+    if judge.model.language != "en" or is_english(recall.question.text):
+        return ()
+    return (
+        "The question does not seem to be English, the only language that the embedding model reads: "
+        "only memories that share a word with it are found reliably. Ask in English, or set model.embedder to a multilingual model.",
+    )
+
+
+def _note(best: BestConfidence, mode: str) -> str:
+    what = "All hits are held back" if mode == ON else "No hit seems to answer the question"
+    best_of = f"the best has a confidence of {100 * best.value:.0f} %, below {100 * best.threshold:.0f} %"
+    return f"{what}: {best_of}. Ask with other words, or widen the filter."

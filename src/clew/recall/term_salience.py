@@ -1,0 +1,92 @@
+"""Tell names, codes, rare and common words of a question apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+
+from clew.graph.entities.lexicon import COMMON as COMMON_WORDS
+from clew.graph.entities.lexicon import DATES, DEMONYMS, ORGS, PLACES, TITLES, TOOLS, is_common
+from clew.words import STOP_WORDS, folded, query_terms, words
+
+MAX_TERMS = 32  # of a question; a longer one is a text, and its beginning says what it is about
+LEAST_WORDS = 4  # of a question whose language is told by its words
+LAST_LATIN = "\u024f"
+# "INC-4999", "plover-08", "RFC 2119"; a word and a number with a space between them are one only in capitals.
+_CODE = re.compile(r"\b(?:([^\W\d_]{2,})[-_]|([A-Z]{2,}) )(\d{2,})\b")
+_COUNT = re.compile(r"\d{1,2}|\d+[a-z]|(?:19|20)\d\d")  # also "8k" and a year
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_FAMOUS = DEMONYMS | PLACES | ORGS | TOOLS  # may stand for their kind: "Portugal" for "abroad"
+
+
+class Salience(StrEnum):
+    """What a content word is; a number or code counts as a name."""
+
+    NAME = "name"
+    RARE = "rare"
+    COMMON = "common"
+
+
+NAME, RARE, COMMON = Salience
+
+
+def content_terms(text: str) -> dict[str, Salience]:
+    """Return the index terms of a question's content words; stop words, dates, years and counts are left out.
+
+    >>> content_terms("Which iguana did Svetlana describe in May 2023?") == {"iguana": RARE, "svetlana": NAME, "describ": COMMON}
+    True
+    >>> content_terms("Who fixed INC-4999 in 10 days?") == {"fix": COMMON, "inc": RARE, "4999": NAME, "day": COMMON}
+    True
+    """
+    found: dict[str, Salience] = {}
+    codes, before = joined_codes(text), ""
+    for word in words(text):
+        if (salience := _salience(word, before, codes)) is not None:
+            found.setdefault(query_terms(word)[0], salience)
+        if len(found) == MAX_TERMS:
+            break
+        before = word
+    return found
+
+
+def joined_codes(text: str) -> dict[str, str]:
+    """Return the number of each code in a text, and the code as a text may write it too, in one word.
+
+    >>> joined_codes("INC-4999, RFC 2119, mid-2023 and 12 others")
+    {'4999': 'inc4999', '2119': 'rfc2119'}
+    """
+    if not any(map(str.isdigit, text)):
+        return {}
+    found = ((hyphenated or spaced, number) for hyphenated, spaced, number in _CODE.findall(text))
+    return {number: folded(word + number) for word, number in found if not _YEAR.fullmatch(number)}
+
+
+def is_english(text: str) -> bool:
+    """Tell whether a question may be English: in Latin letters, with a stop word or enough common words, or too short to tell.
+
+    >>> is_english("plum cake oven temperature"), is_english("Wann läuft der Vertrag ab?"), is_english("谁发明了印刷术")
+    (True, False, False)
+    """
+    letters = [letter for letter in text if letter.isalpha()]
+    if 2 * sum(letter > LAST_LATIN for letter in letters) > len(letters):
+        return False
+    plain = [folded(word) for word in words(text) if word.isalpha()]
+    if len(plain) < LEAST_WORDS or any(word in STOP_WORDS for word in plain):
+        return True
+    return 3 * sum(word in COMMON_WORDS for word in plain) >= len(plain)
+
+
+def _salience(word: str, before: str, codes: Mapping[str, str]) -> Salience | None:
+    """Return the salience of a word that follows another; None for what is no content word."""
+    plain = folded(word)
+    if plain in STOP_WORDS or plain in DATES or (len(plain) == 1 and plain.isascii()):
+        return None
+    if any(map(str.isdigit, plain)):
+        return None if plain not in codes and _COUNT.fullmatch(plain) else NAME
+    # A pair of signs cut from a script without spaces is no word that could be rare.
+    if not plain.isascii() or is_common(plain):
+        return COMMON
+    titled = before[:1].isupper() and folded(before) in TITLES  # a text about a president may never name her
+    named = before and plain not in _FAMOUS and word[:1].isupper() and not word.isupper() and not titled
+    return NAME if named else RARE
