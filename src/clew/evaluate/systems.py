@@ -16,6 +16,7 @@ UNCUT = {"recall.dense_floor": -1.0, "recall.min_similarity": 0.0, "recall.budge
 TEXT_ALONE = {
     "spread.enabled": False,
     "recall.latest": False,
+    "recall.code_features": False,
     "recall.diversity": 0.0,
     "recall.period_weight": 0.0,
     "recall.relevance_gate": "off",

@@ -22,8 +22,8 @@ def group_of(node: Node) -> str | None:
     return (node.parent if node.context else node.root) or node.parent or node.title or None
 
 
-def repeats(hits: Sequence[Hit], groups: Mapping[NodeId, str | None], *, penalty: float) -> dict[NodeId, int]:
-    """Return how many better hits of its group each hit comes after, where every one of them costs `penalty`.
+def repeats(hits: Sequence[Hit], groups: Mapping[NodeId, str | None], *, penalty: float, most: int = DEPTH) -> dict[NodeId, int]:
+    """Return how many better hits of its group each hit comes after, at most `most`, where every one of them costs `penalty`.
 
     Chosen greedily: the next hit is the one with the best score after its penalty.
 
@@ -38,7 +38,7 @@ def repeats(hits: Sequence[Hit], groups: Mapping[NodeId, str | None], *, penalty
     while queue:
         _, place, count, hit = queue[0]
         group = groups.get(hit.id)
-        due = taken[group] if group is not None else 0
+        due = min(taken[group], most) if group is not None else 0
         if due > count:  # more of its group were taken since it was put into the queue
             heapreplace(queue, (penalty * due - hit.score, place, due, hit))
             continue

@@ -23,6 +23,7 @@ from clew.graph.walk import Limits
 from clew.ports import Background, Store
 from clew.recall.analyse import Analyse
 from clew.recall.candidates import Candidates, EmbedQuery, slow
+from clew.recall.code_features import CodeFeatures
 from clew.recall.diversity import Diversity
 from clew.recall.expand import Expand
 from clew.recall.fuse import FeatureWeights, Fuse
@@ -128,6 +129,7 @@ def recipe(
         ()
         if name in PLAIN
         else (
+            *((CodeFeatures(store=store),) if options.code_features else ()),
             *judged,
             *_tracerank(settings, store),
             *_rerank(name, settings, store, read, reader),

@@ -222,6 +222,7 @@ class RecallSettings(Section):
     section_weight_long: float = setting(
         0.3, "The same for a chunk without one, most often a long one: nothing else tells of its surroundings.", within=UNIT
     )
+    code_features: bool = setting(True, "Rank source code by file name, definition and kind of file, and spread its hits over files.")
     diversity: float = setting(0.0, "Penalty of each further hit of one document, session or title; 0 turns it off.", within=UNIT)
     staged_sections: int = setting(20, "How many sections the recipe staged looks into.", within=POSITIVE)
     collapse_overlaps: bool = setting(True, "Leave out a chunk of which a better hit holds the half already.")
