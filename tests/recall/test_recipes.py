@@ -9,6 +9,7 @@ import pytest
 import clew
 from clew.recall.analyse import Analyse
 from clew.recall.candidates import Candidates
+from clew.recall.code_features import CodeFeatures
 from clew.recall.fuse import Fuse
 from clew.recall.gate import Gate
 from clew.recall.narrow import Narrow
@@ -22,7 +23,7 @@ from clew.recall.time_order import TimeOrder
 from clew.settings import Weights
 from clew.testing import FixedClock, where
 
-BALANCED = [Analyse, Candidates, Fuse, Spread, Score, Relevant, TimeOrder, Pack]
+BALANCED = [Analyse, Candidates, Fuse, Spread, Score, CodeFeatures, Relevant, TimeOrder, Pack]
 
 
 @pytest.fixture
@@ -141,7 +142,7 @@ def test_the_settings_reach_the_stages() -> None:
     }
     options |= {"latest": False, "period_weight": 0.3, "section_weight": 0.4, "section_weight_long": 0.3}
     with clew.open(":memory:", model={"embedder": "none"}, recall=options, score={"access_divisor": 9.0}) as memory:
-        _, found, fuse, _, score, _, time_order, _ = memory.recipe("balanced").stages
+        _, found, fuse, _, score, _, _, time_order, _ = memory.recipe("balanced").stages
         assert isinstance(found, Candidates)
         assert (found.limit, found.dense_floor) == (7, 0.1)
         assert isinstance(fuse, Fuse)

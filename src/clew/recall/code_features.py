@@ -1,6 +1,6 @@
 """Rank source code by what its files are called, what they define and what kind of files they are.
 
-score += 0.6·file_name + 0.2·definition − 0.3·file_kind − 0.15·same_file
+score += w·(0.8·file_name + 0.25·definition − 0.4·file_kind − 0.2·same_file), w the weight of the relevance
 
 Pure functions of a chunk's path, text and the query. They run only where code is among the best hits; other stores pay nothing.
 
@@ -35,9 +35,9 @@ from clew.types import Kind, Node, NodeId
 from clew.words import word_terms
 
 FILE_NAME, DEFINITION, FILE_KIND, SAME_FILE = "file_name", "definition", "file_kind", "same_file"
-# On dev a plateau: file_name 0.6 to 1.2, definition 0.1 to 0.3, file_kind 0.2 to 0.5, same_file 0.15 to 0.3 are within 0.6 points.
-WEIGHTS: Mapping[str, float] = {FILE_NAME: 0.6, DEFINITION: 0.2, FILE_KIND: 0.3, SAME_FILE: 0.15}
-PROBE = 10  # best hits that are read to see whether there is code: the answer reads them anyway
+# On dev a plateau: file_name 0.75 to 1.5, definition 0.12 to 0.4, file_kind 0.25 to 0.6, same_file 0.2 to 0.4 move it by 0.6 points.
+WEIGHTS: Mapping[str, float] = {FILE_NAME: 0.8, DEFINITION: 0.25, FILE_KIND: 0.4, SAME_FILE: 0.2}
+PROBES = (10, 30)  # best hits that are read to see whether there are chunks, and then whether some are code: docs may come first
 DEPTH = 100  # hits that are ranked anew, whatever k is: the answer for k is the head of the answer for any larger k
 MOST_REPEATS = 4  # better chunks of its file that count against a hit
 MIN_PREFIX = 3  # letters: `auth` matches "authentication", `config` "configuration"
@@ -52,21 +52,28 @@ TESTS = frozenset("test tests __tests__ spec specs testing testdata".split())
 EXAMPLES = frozenset("example examples _examples sample samples demo demos doc docs docs_src benchmark benchmarks".split())
 COPIES = frozenset("compat _compat legacy deprecated vendor vendored _vendor third_party".split())
 DEMOTED = TESTS | EXAMPLES | COPIES
+DOCUMENTATION = frozenset(word_terms("documentation documents docs readme guide tutorial manual changelog"))
 PACKAGE_FILES = frozenset({"__init__.py", "package-info.java"})
 SLIGHTLY = 0.5  # of what a test counts: a file that only hands on what others define
 _TEST_FILE = re.compile(r"(?:test_.*|conftest\.\w+|.*(?:[_.](?:test|spec)|[a-z]Tests?|[a-z]Spec)\.\w+)$")
 _VERSION = re.compile(r"v(\d{1,3})")
 
 _NAME = re.compile(r"(?P<joint>[.:])?(?P<name>[A-Za-z_$][\w$]*)(?P<call>\()?")
-_DEFINING = (
-    r"(?:^|(?<=\s))(?:class|module|defmodule|def|defp|interface|struct|enum|trait|type|func|function\s?\*?|object|fn|fun|package|"
-    r"namespace|protocol|record|typedef|const|let|var|val)\s+(?:\([^()\n]{0,80}\)\s*)?(?:\w+(?:\.|::))*"
+_DEFINITION = re.compile(
+    r"(?:^|(?<=\s))(?:class|module|defmodule|def|defp|interface|struct|enum|trait|type|func|function\*?|object|fn|fun|package|namespace|"
+    r"protocol|record|typedef|const|let|var|val)[ \t]+(?:\([^()\n]{0,80}\)[ \t]*)?(?:\w{1,80}(?:\.|::)){0,8}(?P<name>[\w$]+)",
+    re.MULTILINE,
 )
+
+
+def is_chunk(node: Node) -> bool:
+    """Tell whether a node comes from a file."""
+    return node.kind is Kind.CHUNK
 
 
 def is_code(node: Node) -> bool:
     """Tell whether a node is a chunk of a source file, by the ending of the file's name."""
-    return node.kind is Kind.CHUNK and PurePosixPath(node.source).suffix.lower() in CODE_SUFFIXES
+    return is_chunk(node) and PurePosixPath(node.source).suffix.lower() in CODE_SUFFIXES
 
 
 def path_of(node: Node) -> str:
@@ -115,12 +122,8 @@ def defines(text: str, names: Iterable[str]) -> bool:
     >>> defines("class Session(Base):", ["Session"]), defines("session = Session()", ["Session"])
     (True, False)
     """
-    return any(name in text and _definition(name).search(text) for name in names)
-
-
-@lru_cache(maxsize=256)
-def _definition(name: str) -> re.Pattern[str]:
-    return re.compile(_DEFINING + re.escape(name) + r"(?![\w$])", re.MULTILINE)
+    there = {name for name in names if name in text}
+    return bool(there) and any(found["name"] in there for found in _DEFINITION.finditer(text))
 
 
 def demotion(path: str, terms: Collection[str], *, others: Collection[str] = ()) -> float:
@@ -154,9 +157,23 @@ def _is_superseded(path: str, others: Collection[str]) -> bool:
     return False
 
 
+def roots_of(code: Iterable[Node]) -> tuple[str, ...]:
+    """Return the folders that were imported and hold these chunks of code."""
+    found = {(node.source.replace("\\", "/"), path_of(node)) for node in code}
+    return tuple(sorted({source.removesuffix(path) for source, path in found if source.endswith(f"/{path}")}))
+
+
+def is_beside(node: Node, roots: tuple[str, ...]) -> bool:
+    """Tell whether a node is a chunk of another file in one of these folders: documentation, configuration, data."""
+    return is_chunk(node) and not is_code(node) and node.source.replace("\\", "/").startswith(roots)
+
+
 @dataclass(frozen=True, slots=True)
 class CodeFeatures:
-    """Rank code by file name, definition and kind of file, and let each further chunk of one file cost more than the one before."""
+    """Rank code by file name, definition and kind of file, and let each further chunk of one file cost more than the one before.
+
+    Documentation and data that were imported from the same folder come behind the code, unless the question asks for documentation.
+    """
 
     store: Store = field(repr=False, compare=False)
 
@@ -165,30 +182,44 @@ class CodeFeatures:
         hits, when = LazyHits.of(recall.hits), recall.when
         if not len(hits) or not hits[0].components or (when is not None and (when.latest or when.earliest or when.alone)):
             return recall
-        recall = fetched(recall, hits.ids(PROBE), store=self.store)
-        if not any(is_code(recall.nodes[id]) for id in hits.ids(PROBE) if id in recall.nodes):
-            return recall
+        for count, kind in zip(PROBES, (is_chunk, is_code), strict=True):
+            recall = fetched(recall, hits.ids(count), store=self.store)
+            if not any(kind(recall.nodes[id]) for id in hits.ids(count) if id in recall.nodes):
+                return recall
         recall = fetched(recall, hits.ids(DEPTH), store=self.store)
-        code = {id: recall.nodes[id] for id in hits.ids(DEPTH) if id in recall.nodes and is_code(recall.nodes[id])}
-        moved = {hit.id: hit for hit in self._scored(recall, [hit for hit in hits[:DEPTH] if hit.id in code], code)}
+        nodes = {id: recall.nodes[id] for id in hits.ids(DEPTH) if id in recall.nodes}
+        code = {id: node for id, node in nodes.items() if is_code(node)}
+        roots = roots_of(code.values())
+        files = {id: node.source for id, node in nodes.items() if id in code or is_beside(node, roots)}
+        scored = self._scored(recall, [hit for hit in hits[:DEPTH] if hit.id in files], code)
+        moved = self._spread(recall, scored, files)
         return replace(recall, hits=hits.exchanged(moved))
 
     def _scored(self, recall: Recall, hits: Sequence[Hit], code: Mapping[NodeId, Node]) -> list[Hit]:
+        """Return hits with what their files and definitions count, best first; what is not code has the kind of its file alone."""
         scale = recall.question.weights.semantic
         terms, names = tuple(dict.fromkeys(recall.terms)), names_asked(recall.question.text)
         paths = {id: path_of(node) for id, node in code.items()}
         known = frozenset(paths.values())
         kinds = {path: -demotion(path, terms, others=known) for path in known}
         matches = {path: match_path(terms, path) for path in known}
+        beside = 0.0 if DOCUMENTATION.intersection(terms) else -1.0
         scored = []
         for hit in hits:
-            path = paths[hit.id]
-            values = {FILE_NAME: matches[path], DEFINITION: float(defines(code[hit.id].text, names)), FILE_KIND: kinds[path]}
+            path = paths.get(hit.id)
+            values = (
+                {FILE_KIND: beside}
+                if path is None
+                else {FILE_NAME: matches[path], DEFINITION: float(defines(code[hit.id].text, names)), FILE_KIND: kinds[path]}
+            )
             scored.append(with_components(hit, _components(values, scale)))
-        scored.sort(key=lambda hit: (-hit.score, hit.id))
-        files = {id: node.source for id, node in code.items()}
-        counts = repeats(scored, files, penalty=WEIGHTS[SAME_FILE] * scale, most=MOST_REPEATS)
-        return [with_components(hit, _components({SAME_FILE: -float(counts[hit.id])}, scale)) for hit in scored]
+        return sorted(scored, key=lambda hit: (-hit.score, hit.id))
+
+    def _spread(self, recall: Recall, hits: Sequence[Hit], files: Mapping[NodeId, str]) -> dict[NodeId, Hit]:
+        """Return the hits with what better hits of the same file cost them."""
+        scale = recall.question.weights.semantic
+        counts = repeats(hits, files, penalty=WEIGHTS[SAME_FILE] * scale, most=MOST_REPEATS)
+        return {hit.id: with_components(hit, _components({SAME_FILE: -float(counts[hit.id])}, scale)) for hit in hits}
 
 
 def _components(values: Mapping[str, float], scale: float) -> dict[str, Component]:

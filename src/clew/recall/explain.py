@@ -22,7 +22,7 @@ CHANNELS = {
 SENTENCES = {
     FILE_NAME: "Its file or folder is named after {value:.0%} of the question's words.",
     DEFINITION: "It defines what the question names.",
-    FILE_KIND: "Its file is a test, an example, a package index or an older copy.",
+    FILE_KIND: "Its file is a test, an example, documentation, a package index or an older copy.",
     SAME_FILE: "Better chunks of the same file come before it.",
 }
 """What is said of a component beside its number, where it counts."""
