@@ -29,8 +29,8 @@ def imported(memory: clew.Clew, folder: Path, files: Mapping[str, str]) -> clew.
     return memory
 
 
-def asked(memory: clew.Clew, question: str, **options: int) -> list[str]:
-    return [Path(hit.node.source).name for hit in memory.recall(question, track=False, **options).hits if hit.node]
+def asked(memory: clew.Clew, question: str, *, k: int = 10) -> list[str]:
+    return [Path(hit.node.source).name for hit in memory.recall(question, k=k, track=False).hits if hit.node]
 
 
 def test_a_file_named_after_the_question_comes_before_one_that_says_the_same(memory: clew.Clew, tmp_path: Path) -> None:
