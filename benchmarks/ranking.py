@@ -1,10 +1,13 @@
 """Rank many public sets through the public API with default settings, beside BM25, dense and plain fusion.
 
 Every item is stored by `remember_many` (conversations by `remember_conversation` where there is one), every question is
-asked by `recall`. The baselines are exact and see the same texts: BM25 with Lucene's formula and repeated query terms
-counted, cosines of the default model, and the sum of both after min-max normalisation over the best hundred.
+asked by `recall`. Source trees are stored by `import_path` and judged by file: the chunks that come back are read down to
+distinct files. The baselines are exact and see the same texts (of code, the chunks as stored, with their titles): BM25 with
+Lucene's formula and repeated query terms counted, cosines of the default model, and the sum of both after min-max
+normalisation over the best hundred.
 
     python -m benchmarks.ranking --data FOLDER --sets cacm,cosqa --out benchmarks/results/ranking.json
+    clew eval fetch semble SOURCES/semble && python -m benchmarks.ranking --data FOLDER --sources SOURCES --sets semble
 """
 
 from __future__ import annotations
@@ -28,8 +31,11 @@ import yaml
 
 import clew
 from clew.evaluate.cache import CachedEmbedder, cached
+from clew.evaluate.datasets import card
+from clew.evaluate.datasets import load as load_set
 from clew.models.loading import load
 from clew.ports import EmbedRole
+from clew.types import Kind
 from clew.words import STOP_WORDS, folded, terms, words
 
 Scores = npt.NDArray[np.float64]
@@ -55,6 +61,8 @@ class Part:
     items: list[Item]
     questions: list[tuple[str, frozenset[str]]]
     options: dict[str, Any] = field(default_factory=dict)
+    files: bool = False
+    """Whether the items are files of a source tree, known by their paths."""
 
 
 # --- sets ---
@@ -111,7 +119,27 @@ def small(folder: Path) -> list[Part]:
     ]
 
 
+def code(data: Path, sources: Path, name: str, part: str, **options: Any) -> list[Part]:
+    """Return the projects of a code set, each with its files; sources come from SOURCES/NAME, as `clew eval fetch` puts them."""
+    loaded = load_set(name, data / card(name).folder, part=part, sources=sources / name, **options)
+    print(*loaded.notes, sep="\n", end="\n" if loaded.notes else "")
+    found = []
+    for space in dict.fromkeys(document.space for document in loaded.documents):
+        items = [Item(each.keys["file"], each.text) for each in loaded.documents if each.space == space]
+        asked = [(each.text, frozenset(each.relevant["file"])) for each in loaded.queries if each.space == space]
+        found.append(Part(items, [(text, files) for text, files in asked if files], files=True))
+    return found
+
+
 OWN = Path(__file__).parent / "memories"
+CODE_SETS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "semble-dev": ("semble", "dev", {}),
+    "semble": ("semble", "test", {}),
+    "semble-dev-whole": ("semble", "dev", {"whole": True}),
+    "semble-whole": ("semble", "test", {"whole": True}),
+    "swe-qa-dev": ("swe-qa", "dev", {}),
+    "swe-qa": ("swe-qa", "test", {}),
+}
 SETS: dict[str, Callable[[Path], list[Part]]] = {
     "cacm": lambda data: beir(data / "cacm", "test"),
     "scifact": lambda data: beir(data / "beir_scifact", "test"),
@@ -163,7 +191,7 @@ def min_max(scores: Scores) -> Scores:
 
 
 def ranked(scores: Scores, ids: Sequence[str]) -> list[str]:
-    return [ids[row] for row in np.argsort(-scores, kind="stable")[:DEPTH]]
+    return list(dict.fromkeys(ids[row] for row in np.argsort(-scores, kind="stable")[:DEPTH]))
 
 
 # --- measures ---
@@ -206,13 +234,29 @@ def stored(memory: clew.Clew, part: Part, space: str) -> dict[str, str]:
     return found
 
 
+def imported(memory: clew.Clew, part: Part, folder: Path) -> tuple[dict[str, str], list[str]]:
+    """Store the items as the files of a folder; return which file each chunk is of, and the texts of the chunks."""
+    for item in part.items:
+        file = folder / item.id
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(item.text, encoding="utf-8")
+    memory.import_path(folder)
+    chunks = sorted((node for node in memory.store.nodes() if node.kind is Kind.CHUNK), key=lambda node: node.id)
+    of = {node.id: Path(node.source).relative_to(folder.resolve()).as_posix() for node in chunks}
+    return of, [f"{node.title}\n{node.text}" for node in chunks]
+
+
 def rankings(part: Part, embedder: CachedEmbedder, variants: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, list[str]]]:
-    ids = [item.id for item in part.items]
-    texts = [f"{item.title}\n{item.text}" if item.title else item.text for item in part.items]
-    bm25, vectors = Bm25(texts), embedder.embed(texts, role=EmbedRole.PASSAGE)
-    asked = embedder.embed([text for text, _ in part.questions], role=EmbedRole.QUERY)
     with tempfile.TemporaryDirectory() as folder, clew.open(Path(folder) / "ranking.clew", embedder=embedder) as memory:
-        of = stored(memory, part, "default")
+        if part.files:
+            of, texts = imported(memory, part, Path(folder) / "files")
+            ids = list(of.values())
+        else:
+            of = stored(memory, part, "default")
+            ids = [item.id for item in part.items]
+            texts = [f"{item.title}\n{item.text}" if item.title else item.text for item in part.items]
+        bm25, vectors = Bm25(texts), embedder.embed(texts, role=EmbedRole.PASSAGE)
+        asked = embedder.embed([text for text, _ in part.questions], role=EmbedRole.QUERY)
         others = {name: memory.variant(**settings) for name, settings in variants.items()}
         for (question, _), vector in zip(part.questions, asked, strict=True):
             by_words, by_vector = bm25.scores(question), (vectors @ vector).astype(float)
@@ -227,11 +271,18 @@ def rankings(part: Part, embedder: CachedEmbedder, variants: Mapping[str, Mappin
             yield found
 
 
-def evaluate(name: str, data: Path, embedder: CachedEmbedder, variants: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def parts_of(name: str, data: Path, sources: Path) -> list[Part]:
+    if name in SETS:
+        return SETS[name](data)
+    dataset, part, options = CODE_SETS[name]
+    return code(data, sources, dataset, part, **options)
+
+
+def evaluate(name: str, folders: tuple[Path, Path], embedder: CachedEmbedder, variants: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the measures of every system on a set, and how Clew compares with the best baseline."""
     rows: dict[str, list[dict[str, float]]] = defaultdict(list)
     began = time.process_time()
-    for part in SETS[name](data):
+    for part in parts_of(name, *folders):
         for (_, relevant), found in zip(part.questions, rankings(part, embedder, variants), strict=True):
             for system, ranking in found.items():
                 rows[system].append(measures(ranking, relevant))
@@ -260,7 +311,8 @@ def main(arguments: Sequence[str]) -> None:
     """Print the table of all sets."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="the folder of the public sets")
-    parser.add_argument("--sets", default=",".join(SETS), help=f"some of {', '.join(SETS)}")
+    parser.add_argument("--sources", type=Path, default=Path("benchmarks/.sources"), help="the folder of the source trees, SOURCES/NAME")
+    parser.add_argument("--sets", default=",".join(SETS), help=f"some of {', '.join((*SETS, *CODE_SETS))}")
     parser.add_argument("--variant", action="append", default=[], help="NAME:KEY=VALUE,… beside the default settings")
     parser.add_argument("--cache", type=Path, default=Path("benchmarks/.cache"), help="where vectors are kept")
     parser.add_argument("--out", type=Path, help="write the figures as JSON")
@@ -272,7 +324,7 @@ def main(arguments: Sequence[str]) -> None:
     variants = {"Clew": {}, **dict(map(variant, chosen.variant))}
     results: dict[str, Any] = {}
     for name in chosen.sets.split(","):
-        results[name] = found = evaluate(name, chosen.data, embedder, variants)
+        results[name] = found = evaluate(name, (chosen.data, chosen.sources), embedder, variants)
         print(f"{name} ({found['questions']} questions, {found['cpu_seconds']} s of CPU)")
         for system, means in found["means"].items():
             against = found["against_best"].get(system)

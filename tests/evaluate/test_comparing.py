@@ -121,4 +121,4 @@ def test_a_ratio_to_nothing_is_left_out() -> None:
 
 def test_every_set_of_code_is_expanded_by_its_symbols() -> None:
     chosen = {each.name for each in catalogue() if Contest().expander_of(replace(dataset_of([]), name=each.name)) == "code"}
-    assert chosen == {"swe-qa", "swe-bench", "repoeval", "repobench-r"}
+    assert chosen == {"swe-qa", "semble", "swe-bench", "repoeval", "repobench-r"}

@@ -216,6 +216,31 @@ def test_swe_qa_without_sources_says_how_to_get_them(planted: Planted) -> None:
         load("swe-qa", folder)
 
 
+def test_semble_documents_are_the_files_below_the_folder_that_the_set_names(planted: Planted) -> None:
+    dataset = load("semble", planted("semble"), part="dev")
+    assert [(document.keys["file"], document.format) for document in dataset.documents if document.space == "alpha"] == [
+        ("src/alpha/boiler.py", "python"),
+        ("src/alpha/pump.py", "python"),
+    ]
+    assert only(dataset, "alpha/0").relevant == {"file": {"src/alpha/boiler.py": 1, "src/alpha/pump.py": 1}}
+    assert any("src/alpha/gone.py (alpha/0)" in note for note in dataset.notes)
+
+
+def test_semble_takes_tests_and_documentation_from_the_whole_tree(planted: Planted) -> None:
+    dataset = load("semble", planted("semble"), part="dev", whole=True)
+    files = {document.keys["file"] for document in dataset.documents if document.space == "alpha"}
+    assert files == {"README.md", "src/alpha/boiler.py", "src/alpha/pump.py", "tests/test_boiler.py"}
+
+
+def test_semble_reads_gold_with_lines_and_reports_projects_without_sources(planted: Planted) -> None:
+    dataset = load("semble", planted("semble"))
+    assert [(query.id, query.category, query.relevant) for query in dataset.queries] == [
+        ("zeta/0", "symbol", {"file": {"lib/router.js": 1}})
+    ]
+    assert [document.format for document in dataset.documents] == ["javascript"]
+    assert any("left out: eta" in note for note in dataset.notes)
+
+
 def test_swe_bench_gold_is_what_the_patch_changes(planted: Planted) -> None:
     dataset = load("swe-bench", planted("swe_bench"))
     assert [document.keys["file"] for document in dataset.documents] == ["pkg/core.py", "pkg/other.py"]
@@ -362,7 +387,7 @@ def test_loading_twice_gives_the_same(name: str) -> None:
 def test_the_catalogue_names_licence_source_files_and_parts_of_every_set() -> None:
     for entry in catalogue():
         assert entry.licence and entry.source and entry.files and entry.levels and "all" in entry.parts and "test" in entry.parts
-    assert len({entry.name for entry in catalogue()}) == len(catalogue()) == 15
+    assert len({entry.name for entry in catalogue()}) == len(catalogue()) == 16
 
 
 def test_presence_tells_what_is_there_and_what_is_not(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ SOURCES = archive(
 @pytest.fixture
 def pinned(monkeypatch: pytest.MonkeyPatch) -> Pin:
     pin = Pin("tool", "1.0", hashlib.sha256(SOURCES).hexdigest())
-    monkeypatch.setattr(fetching, "PINS", (pin,))
+    monkeypatch.setattr(fetching, "PINS", {"swe-qa": (pin,)})
     return pin
 
 
@@ -128,6 +128,19 @@ def test_settings_without_an_index_mean_the_public_one() -> None:
     assert parse_settings("global.extra-index-url='a\\nb'\nnonsense\ninstall.index-url='c'") == {"extra-index-url": "a\nb"}
 
 
-def test_every_project_of_the_set_is_pinned() -> None:
-    assert [pin.name for pin in PINS] == ["flask-3.1.2", "requests-2.32.5", "pytest-8.4.2", "xarray-2025.9.0", "sqlfluff-3.4.2"]
-    assert all(len(pin.sha256) == 64 for pin in PINS)
+def test_every_project_of_the_sets_is_pinned() -> None:
+    assert [pin.name for pin in PINS["swe-qa"]] == ["flask-3.1.2", "requests-2.32.5", "pytest-8.4.2", "xarray-2025.9.0", "sqlfluff-3.4.2"]
+    assert len(PINS["semble"]) == 10
+    assert all(len(pin.sha256) == 64 for pins in PINS.values() for pin in pins)
+
+
+def test_a_package_of_npm_comes_from_a_folder_that_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetching, "PINS", {"semble": (Pin("tool", "1.0", hashlib.sha256(SOURCES).hexdigest(), npm=True),)})
+    (tmp_path / "tool-1.0.tgz").write_bytes(SOURCES)
+    (folder,) = fetch_sources(tmp_path / "sources", dataset="semble", index=Index(links=(str(tmp_path),)))
+    assert (folder / "src/tool.py").is_file()
+
+
+def test_a_set_without_sources_cannot_be_fetched(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="swe-qa, semble"):
+        fetch_sources(tmp_path, dataset="locomo")

@@ -10,6 +10,7 @@ import clew
 from clew.recall.analyse import Analyse
 from clew.recall.candidates import Candidates
 from clew.recall.confidence import Confidence
+from clew.recall.diversity import Diversity
 from clew.recall.fuse import Fuse
 from clew.recall.gate import Gate
 from clew.recall.narrow import Narrow
@@ -22,7 +23,7 @@ from clew.recall.time_order import TimeOrder
 from clew.settings import Weights
 from clew.testing import FixedClock, where
 
-BALANCED = [Analyse, Candidates, Fuse, Spread, Score, TimeOrder, Confidence, Pack]
+BALANCED = [Analyse, Candidates, Fuse, Spread, Score, Diversity, TimeOrder, Confidence, Pack]
 
 
 @pytest.fixture
@@ -140,7 +141,7 @@ def test_the_settings_reach_the_stages() -> None:
     }
     options |= {"weights": {"period": 0.3, "section": 0.4, "section_long": 0.35}}
     with clew.open(":memory:", model={"embedder": "none"}, recall=options, score={"access_divisor": 9.0}) as memory:
-        _, found, fuse, _, score, time_order, _, _ = memory.recipe("balanced").stages
+        _, found, fuse, _, score, _, time_order, _, _ = memory.recipe("balanced").stages
         assert isinstance(found, Candidates)
         assert (found.limit, found.dense_floor) == (7, 0.1)
         assert isinstance(fuse, Fuse)

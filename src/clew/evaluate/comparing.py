@@ -29,7 +29,7 @@ from clew.evaluate.tables import Terms, result_of, scores_of
 from clew.recall.recipes import NAMES as RECIPES
 
 POLICIES = ("single-hop", "multi-hop")
-CODE_SETS = frozenset({"swe-qa", "swe-bench", "repoeval", "repobench-r"})
+CODE_SETS = frozenset({"swe-qa", "semble", "swe-bench", "repoeval", "repobench-r"})
 EXPANDERS: Mapping[str, Callable[[Mapping[str, Mapping[str, int]]], Expander]] = {"code": CodeExpander, "prose": ProseExpander}
 
 

@@ -16,6 +16,7 @@ UNCUT = {"recall.dense_floor": -1.0, "recall.min_similarity": 0.0, "recall.budge
 TEXT_ALONE = {
     "spread.enabled": False,
     "recall.times": False,
+    "recall.code_features": False,
     "recall.weights": {"repeat": 0.0},
     "recall.relevance_gate": "off",
     "rerank.always": False,

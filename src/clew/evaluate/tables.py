@@ -43,6 +43,7 @@ HEADLINES = {
     "hotpotqa": "recall@5",
     "longmemeval": "all@5",
     "swe-qa": "recall@5",
+    "semble": "nDCG@10",
     "repobench-r": "hit@1",  # acc@1 of its paper; many questions have fewer than ten snippets, so that recall@10 is 1
 }
 PACKAGES = ("numpy", "onnxruntime", "ir_measures")

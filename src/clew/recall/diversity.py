@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heapreplace
 
@@ -14,7 +14,7 @@ from clew.recall.state import Component, Hit, LazyHits, Recall
 from clew.types import Node, NodeId
 
 REPEAT = "repeat"
-DEPTH = 50  # hits that are spread, whatever k is: the answer for k is the head of the answer for any larger k
+DEPTH = 30  # hits that are spread, whatever k is: the answer for k is the head of the answer for any larger k
 
 
 def group_of(node: Node) -> str | None:
@@ -22,8 +22,8 @@ def group_of(node: Node) -> str | None:
     return (node.parent if node.context else node.root) or node.parent or node.title or None
 
 
-def repeats(hits: Sequence[Hit], groups: Mapping[NodeId, str | None], *, penalty: float) -> dict[NodeId, int]:
-    """Return how many better hits of its group each hit comes after, where every one of them costs `penalty`.
+def repeats(hits: Sequence[Hit], groups: Mapping[NodeId, str | None], *, penalty: float, most: int = DEPTH) -> dict[NodeId, int]:
+    """Return how many better hits of its group each hit comes after, at most `most`, where every one of them costs `penalty`.
 
     Chosen greedily: the next hit is the one with the best score after its penalty.
 
@@ -38,7 +38,7 @@ def repeats(hits: Sequence[Hit], groups: Mapping[NodeId, str | None], *, penalty
     while queue:
         _, place, count, hit = queue[0]
         group = groups.get(hit.id)
-        due = taken[group] if group is not None else 0
+        due = min(taken[group], most) if group is not None else 0
         if due > count:  # more of its group were taken since it was put into the queue
             heapreplace(queue, (penalty * due - hit.score, place, due, hit))
             continue
@@ -51,18 +51,24 @@ def repeats(hits: Sequence[Hit], groups: Mapping[NodeId, str | None], *, penalty
 
 @dataclass(frozen=True, slots=True)
 class Diversity:
-    """Let each further hit of one document, session or title cost `weight` more than the one before it."""
+    """Let each further hit of one session, document or title cost `weight` more than the one before it; code is ranked by `code`."""
 
     weight: float
+    code: Callable[[Recall], Recall] | None
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
-        """Add the component `repeat` to the hits and sort them by score."""
+        """Add the component `repeat` to the hits, or those of code, and sort them by score."""
         hits, when = LazyHits.of(recall.hits), recall.when
         if when is not None and (when.latest or when.earliest or when.alone):  # the question asks for an order of its own
             return recall
-        if not self.weight or len(hits) < 2 or not hits[0].components:
+        if len(hits) < 2 or not hits[0].components:
             return recall
+        if self.code is not None and (by_file := self.code(recall)) is not recall:
+            return by_file
+        return self._spread(recall, hits) if self.weight else recall
+
+    def _spread(self, recall: Recall, hits: LazyHits) -> Recall:
         recall = fetched(recall, hits.ids(DEPTH), store=self.store)
         first = hits[:DEPTH]
         groups = {hit.id: group_of(recall.nodes[hit.id]) for hit in first if hit.id in recall.nodes}

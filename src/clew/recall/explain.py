@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clew.recall.code_features import DEFINITION, FILE_KIND, FILE_NAME, SAME_FILE
 from clew.recall.state import CONTEXT, DENSE, NAMED, QUESTION, SECTION, SPARSE, TOKENS, Hit, Hop, Place
 from clew.recall.time_query import PERIOD
 from clew.words import sentence_list
@@ -18,6 +19,13 @@ CHANNELS = {
     NAMED: ("by the name in the question", "share"),
     PERIOD: ("by the time asked about", "share"),
 }
+SENTENCES = {
+    FILE_NAME: "Its file or folder is named after {value:.0%} of the question's words.",
+    DEFINITION: "It defines what the question names.",
+    FILE_KIND: "Its file is a test, an example, documentation, a package index or an older copy.",
+    SAME_FILE: "Better chunks of the same file come before it.",
+}
+"""What is said of a component beside its number, where it counts."""
 
 
 def explanation(hit: Hit) -> str:
@@ -29,7 +37,9 @@ def explanation(hit: Hit) -> str:
         for name, part in sorted(hit.components.items(), key=lambda item: (-item[1].contribution, item[0]))
         if part.contribution
     ]
-    return f"Found {sentence_list(found)}; score {hit.score:.3f} = {' '.join(parts).removeprefix('+ ') or '0'}."
+    summed = f"Found {sentence_list(found)}; score {hit.score:.3f} = {' '.join(parts).removeprefix('+ ') or '0'}."
+    further = [SENTENCES[name].format(value=part.value) for name, part in hit.components.items() if name in SENTENCES and part.value]
+    return " ".join((summed, *further))
 
 
 def _reached(path: Sequence[Hop], signal: float) -> str:

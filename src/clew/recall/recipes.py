@@ -23,6 +23,7 @@ from clew.graph.walk import Limits
 from clew.ports import Background, Store
 from clew.recall.analyse import Analyse
 from clew.recall.candidates import Candidates, EmbedQuery, slow
+from clew.recall.code_features import CodeFeatures
 from clew.recall.diversity import Diversity
 from clew.recall.expand import Expand
 from clew.recall.fuse import FeatureWeights, Fuse
@@ -127,10 +128,10 @@ def recipe(
         ()
         if name in PLAIN
         else (
+            Diversity(weight=weights["repeat"], code=CodeFeatures(store=store) if options.code_features else None, store=store),
             *_tracerank(settings, store),
             *_rerank(name, settings, store, read, reader),
             TimeOrder(period_weight=weights["period"], store=store),
-            *((Diversity(weight=weights["repeat"], store=store),) if weights["repeat"] else ()),
         )
     )
     return Recipe(

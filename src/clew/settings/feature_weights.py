@@ -16,5 +16,5 @@ FEATURE_WEIGHTS: dict[str, float] = {
     "named": 0.25,  # the question names the memory's title
     "path": 0.85,  # share of the distance to a better hit that a full link to it closes
     "period": 0.2,  # dated in the period that the question names
-    "repeat": 0.0,  # penalty of each further hit of one document, session or title
+    "repeat": 0.01,  # penalty of each further hit of one session, document or title
 }

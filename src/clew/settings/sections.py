@@ -220,6 +220,7 @@ class RecallSettings(Section):
         within=UNIT,
     )
     late_interaction: bool = setting(True, "Compare the query token by token with the best candidates (MaxSim).")
+    code_features: bool = setting(True, "Rank source code by file name, definition and kind of file, and spread its hits over files.")
     times: bool = setting(True, "Use the times that a question names: its period, and the latest or earliest if it asks for that.")
     relevance_gate: str = setting(
         "flag",

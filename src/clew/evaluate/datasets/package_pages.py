@@ -9,7 +9,7 @@ import re
 import ssl
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -24,6 +24,7 @@ from clew.user_files import read_file
 LARGEST_PAGE_BYTES = 500_000_000  # of an archive; pages are far smaller
 TIMEOUT_SECONDS = 30
 SCHEMES = ("http", "https")
+NPM = "https://registry.npmjs.org"
 _SETTING = re.compile(r"(?P<section>[^.=]+)\.(?P<name>[\w-]+)=(?P<value>.*)")
 _SECTIONS = ("global", "download", ":env:")  # later ones win, as in pip
 
@@ -51,10 +52,17 @@ class Index:
 
     def file(self, project: str, name: str) -> bytes:
         """Return the bytes of a project's file from the first place that offers it."""
+        return self._first((*self.links, *(f"{page.rstrip('/')}/{project}/" for page in self.pages)), name)
+
+    def npm_file(self, project: str, name: str) -> bytes:
+        """Return the bytes of a package of npm, from a folder that holds it or from the public registry."""
+        return self._first((*self.links, f"{NPM}/{project}/-/{name}"), name)
+
+    def _first(self, places: Iterable[str], name: str) -> bytes:
         troubles = []
-        for page in (*self.links, *(f"{page.rstrip('/')}/{project}/" for page in self.pages)):
+        for page in places:
             try:
-                if url := self._offered(page, name):
+                if url := page if page.startswith(NPM) else self._offered(page, name):
                     return self._read(url)
             except (OSError, URLError, ValueError) as error:
                 troubles.append(f"{_shown(page)}: {clipped(str(error))}")

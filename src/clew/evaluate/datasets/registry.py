@@ -9,7 +9,20 @@ from typing import Any
 
 from clew.errors import InputError
 from clew.evaluate.data import Dataset
-from clew.evaluate.datasets import beir, lihua, locomo, longmemeval, memories, multihop, repobench, repoeval, spans, swe_bench, swe_qa
+from clew.evaluate.datasets import (
+    beir,
+    lihua,
+    locomo,
+    longmemeval,
+    memories,
+    multihop,
+    repobench,
+    repoeval,
+    semble,
+    spans,
+    swe_bench,
+    swe_qa,
+)
 from clew.evaluate.datasets.asked import Asked
 from clew.evaluate.datasets.card import Card
 from clew.evaluate.datasets.folder import Folder
@@ -25,6 +38,7 @@ _SETS: tuple[tuple[Card, Loader], ...] = (
     (beir.CARD, beir.load),
     (memories.CARD, memories.load),
     (swe_qa.CARD, swe_qa.load),
+    (semble.CARD, semble.load),
     (swe_bench.CARD, swe_bench.load),
     (repoeval.CARD, repoeval.load),
     (repobench.CARD, repobench.load),

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from glob import escape
 from pathlib import Path
 
-from clew.errors import InputError
 from clew.evaluate.codepaths import code_graphs, query_paths
 from clew.evaluate.data import Dataset, Document, Query
 from clew.evaluate.datasets import trees
@@ -42,7 +39,7 @@ def load(asked: Asked, *, sources: Path | str | None = None, paths: bool = False
     documents: list[Document] = []
     distinct(questions, "id")
     for space in sorted({record.below("repo") for record in questions}):
-        documents += trees.documents(trees.tree(asked.folder, _sources(root, space)), space=space)
+        documents += trees.documents(trees.tree(asked.folder, trees.find_tree(root, space, fetch=CARD.name)), space=space)
     known = {(document.space, document.keys["file"]) for document in documents}
     absent: list[str] = []
     queries = [_query(record, known, absent) for record in questions]
@@ -58,23 +55,6 @@ def _wanted(asked: Asked, record: Record) -> bool:
 
 def _project(repo: str) -> str:
     return repo.rsplit("/", 1)[-1]
-
-
-def _sources(root: Path, repo: str) -> Path:
-    """Return the one tree or archive of a project: `owner/name`, `owner__name`, `name` or `name-<version>`."""
-    project = _project(repo)
-    named = [root / repo, root / repo.replace("/", "__"), root / project]
-    versions = sorted(root.glob(f"{escape(project)}-*")) if root.is_dir() else []
-    found = [path for path in named if path.is_dir()] or [path for path in versions if _is_version(path, project)]
-    if not found:
-        way_out = "clew eval fetch swe-qa FOLDER (in Python: fetch_sources) brings them; then give --option sources=FOLDER."
-        raise InputError("sources", str(root), f"holds no {project}/, {project}-<version>/ or {project}-<version>.tar.gz", way_out)
-    return found[0]
-
-
-def _is_version(path: Path, project: str) -> bool:
-    rest = path.name.removeprefix(f"{project}-")
-    return re.match(r"\d", rest) is not None and (path.is_dir() or rest.endswith(".tar.gz"))
 
 
 def _query(record: Record, known: set[tuple[str, str]], absent: list[str]) -> Query:

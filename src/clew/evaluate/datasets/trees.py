@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tarfile
 from collections.abc import Iterator
+from glob import escape
 from pathlib import Path, PurePosixPath
 
 from clew.errors import InputError, clipped
 from clew.evaluate.data import Document
 from clew.evaluate.datasets.folder import LARGEST_FILE_BYTES, Folder
+from clew.ingest.readers.formats import detect
 from clew.user_files import open_file, read_file
 
-FORMATS = {".py": "python", ".java": "java"}
 MAX_FILE_BYTES = 5_000_000  # longer sources are generated tables; none of the sets' gold files is near it
 
 
@@ -20,11 +22,32 @@ def documents(files: Iterator[tuple[str, bytes]], *, space: str) -> Iterator[Doc
     """Yield source files as documents, known by their path; bytes that are not UTF-8 become replacement signs."""
     for path, content in files:
         text = content.decode("utf-8", errors="replace")
-        format = FORMATS.get(PurePosixPath(path).suffix, "text")
+        format = detect(PurePosixPath(path), b"")
         yield Document(id=f"{space}/{path}", text=text, title=path, space=space, format=format, keys={"file": path})
 
 
-def tree(folder: Folder, root: Path, *, suffix: str = ".py") -> Iterator[tuple[str, bytes]]:
+class MissingTreeError(InputError):
+    """The sources of a project are not in the folder."""
+
+
+def find_tree(root: Path, repo: str, *, fetch: str) -> Path:
+    """Return the one tree or archive of a project: `owner/name`, `owner__name`, `name` or `name-<version>`."""
+    project = repo.rsplit("/", 1)[-1]
+    named = [root / repo, root / repo.replace("/", "__"), root / project]
+    versions = sorted(root.glob(f"{escape(project)}-*")) if root.is_dir() else []
+    found = [path for path in named if path.is_dir()] or [path for path in versions if _is_version(path, project)]
+    if not found:
+        way_out = f"clew eval fetch {fetch} FOLDER (in Python: fetch_sources) brings them; then give --option sources=FOLDER."
+        raise MissingTreeError("sources", str(root), f"holds no {project}/, {project}-<version>/ or {project}-<version>.tar.gz", way_out)
+    return found[0]
+
+
+def _is_version(path: Path, project: str) -> bool:
+    rest = path.name.removeprefix(f"{project}-")
+    return re.match(r"\d", rest) is not None and (path.is_dir() or rest.endswith(".tar.gz"))
+
+
+def tree(folder: Folder, root: Path, *, suffix: str | tuple[str, ...] = ".py") -> Iterator[tuple[str, bytes]]:
     """Yield the sources under a folder or in a source distribution, in order of path."""
     files = _packed(root) if root.name.endswith(".tar.gz") else _unpacked(root)
     for path, content in sorted(files, key=lambda file: file[0]):

@@ -14,7 +14,7 @@ from clew.user_files import expanded
 if TYPE_CHECKING:
     from clew.evaluate.datasets import Card, Presence
 
-FETCHABLE = "swe-qa"
+FETCHABLE = ("swe-qa", "semble")
 
 
 @click.command("datasets")
@@ -55,16 +55,18 @@ def _show(found: list[tuple[Card, Presence | None]]) -> None:
 def fetch_command(session: Session, name: str, folder: str) -> None:
     """Fetch the source trees that the set NAME asks about.
 
-    For swe-qa: the pinned source distributions from your package index, checked by their hashes, text files only; nothing
-    in them is run. What is in DIR already is left alone.
+    For swe-qa and semble: the pinned source distributions from your package index (two of semble's projects from npm), checked by
+    their hashes, text files only; nothing in them is run. What is in DIR already is left alone.
     """
-    if name != FETCHABLE:
-        raise InputError("name", name, "cannot be fetched", f"Only {FETCHABLE} can; clew eval datasets says how to get the others.")
+    if name not in FETCHABLE:
+        raise InputError(
+            "name", name, "cannot be fetched", f"Only {' and '.join(FETCHABLE)} can; clew eval datasets says how to get the others."
+        )
     from clew.evaluate.datasets import fetch_sources  # noqa: PLC0415 - each start pays for what it uses
     from clew.surface.cli.progress import Meter  # noqa: PLC0415
 
     with Meter(unit="items", quiet=session.as_json) as meter:
-        folders = [str(each) for each in fetch_sources(folder, progress=meter)]
+        folders = [str(each) for each in fetch_sources(folder, dataset=name, progress=meter)]
 
     def people() -> None:
         for each in folders:
