@@ -13,9 +13,11 @@ import pytest
 import clew
 from clew.errors import CorruptStoreError, StoreBusyError
 from clew.store.sqlite import database
+from clew.store.sqlite.row_checks import fault
 from tests.conftest import Open
 
 PORT = "The staging database listens on port 5433"
+FORGOTTEN = "The spare key is under the third flower pot"
 NOTES = [PORT, "The kettle is in the kitchen", "Ada Lovelace keeps the ladder in the cellar"]
 
 
@@ -35,6 +37,7 @@ def ids(open_clew: Open) -> tuple[str, ...]:
         memory.link(ids[0], ids[1])
         memory.store.keep("token", "t", {"name": "agent"})
         memory.protect(ids[1])
+        memory.forget(str(memory.remember(FORGOTTEN).id))
         memory.recall("kettle")
         memory.stats()
     return ids
@@ -79,6 +82,12 @@ OTHER_DAMAGES = {
     "numbers that come again": "UPDATE sqlite_sequence SET seq = 0 WHERE name = 'node'",
     "a model that is not known": "UPDATE meta SET value = 77 WHERE key = 'model'",
     "a place in the log that is text": "INSERT OR REPLACE INTO meta VALUES ('posting_floor', 'x')",
+    "a tombstone key that is text": "UPDATE meta SET value = 'x' WHERE key = 'tombstone_key'",
+    "half a tombstone key": "UPDATE meta SET value = substr(value, 1, 16) WHERE key = 'tombstone_key'",
+    "no tombstone key": "DELETE FROM meta WHERE key = 'tombstone_key'",
+    "half a tombstone": "UPDATE tombstone SET digest = substr(digest, 1, 3)",
+    "another tombstone key": "UPDATE meta SET value = randomblob(32) WHERE key = 'tombstone_key'",
+    "a value that nobody keeps": "INSERT INTO meta VALUES ('x', 1)",
 }
 
 
@@ -124,6 +133,28 @@ def test_damage_beside_memories_is_found_and_repaired_without_losing_one(
     assert memory.verify() == ()
 
 
+@pytest.mark.parametrize("damage", ["a tombstone key that is text", "half a tombstone key", "another tombstone key"])
+def test_a_damaged_tombstone_key_is_named_and_its_tombstones_are_set_aside(
+    open_clew: Open, path: Path, ids: tuple[str, ...], damage: str
+) -> None:
+    edit(path, OTHER_DAMAGES[damage])
+    memory = open_clew()
+    with pytest.raises(CorruptStoreError, match=r"key of the tombstones.*clew verify --repair"):
+        memory.remember(FORGOTTEN)
+    assert any("tombstone" in problem.detail for problem in memory.verify())
+    (lost,) = memory.repair().quarantined
+    assert "forgotten texts are no longer kept out" in lost.detail
+    memory.forget(str(memory.remember(FORGOTTEN).id))
+    assert memory.remember(FORGOTTEN).outcome == "rejected"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("analyser", "x"), ("posting_format", 3), ("erase", 5), ("model", -1), ("tombstone_sum", b""), ("x", 1)]
+)
+def test_every_value_of_the_table_meta_has_a_rule(key: str, value: object) -> None:
+    assert fault("meta", {"key": key, "value": value})
+
+
 READS: dict[str, Callable[[clew.Clew, str], object]] = {
     "get": lambda memory, id: memory.get(id),
     "list": lambda memory, _: memory.recent(),
@@ -134,7 +165,11 @@ READS: dict[str, Callable[[clew.Clew, str], object]] = {
 }
 
 
-@pytest.mark.parametrize("damage", ["keywords that are not UTF-8", "metadata that is not JSON", "a title that is bytes"])
+UNREADABLE = ("keywords that are not UTF-8", "metadata that is not JSON", "a title that is bytes")
+EDITED = ("an edited text", "an edited title", "an edited tag")
+
+
+@pytest.mark.parametrize("damage", [*UNREADABLE, *EDITED])
 def test_reading_a_damaged_memory_names_it_and_the_way_out(open_clew: Open, path: Path, ids: tuple[str, ...], damage: str) -> None:
     edit(path, DAMAGES[damage])
     memory = open_clew()
@@ -142,6 +177,14 @@ def test_reading_a_damaged_memory_names_it_and_the_way_out(open_clew: Open, path
         with pytest.raises(CorruptStoreError, match=r"clew verify --repair.*clew restore") as caught:
             read(memory, ids[0])
         assert (caught.value.code, caught.value.facts["id"]) == ("store.corrupt", ids[0]), name
+    assert memory.get(ids[1]) is not None
+
+
+def test_an_edited_text_of_an_older_store_without_checksums_is_not_read(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+    edit(path, "UPDATE node SET checksum = NULL", DAMAGES["an edited text"])
+    memory = open_clew()
+    with pytest.raises(CorruptStoreError, match="content_hash differs"):
+        memory.get(ids[0])
     assert memory.get(ids[1]) is not None
 
 

@@ -18,7 +18,7 @@ from clew.ports import Problem, Repaired
 from clew.store.sqlite import counting, labels, names
 from clew.store.sqlite.row_checks import TRUTH, BadRow, Undecodable, bad_rows, fault, undecodable_text
 from clew.store.sqlite.rows import CHECKSUM, READ, SUMMED, UNREADABLE, checksum, compact_json, vector_checksum
-from clew.store.sqlite.verify import WITHOUT_ADD, file_faults, wrong_sequences
+from clew.store.sqlite.verify import WITHOUT_ADD, file_faults, tombstone_fault, wrong_sequences
 from clew.words import keywords
 
 QUARANTINE = ".quarantine.jsonl"
@@ -53,6 +53,7 @@ def repair(connection: sqlite3.Connection, path: Path) -> Repaired:
             break
     _repair_model(connection)
     _repair_numbers(connection)
+    _repair_tombstones(connection, shelf)
     _repair_events(connection)
     _seal(connection)
     counting.recount(connection)
@@ -155,6 +156,18 @@ def _repair_numbers(connection: sqlite3.Connection) -> None:
     for table, highest in wrong_sequences(connection):
         connection.execute("DELETE FROM sqlite_sequence WHERE name = ?", (table,))
         connection.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (table, highest))
+
+
+def _repair_tombstones(connection: sqlite3.Connection, shelf: _Shelf) -> None:
+    """Set aside the tombstones if their key is lost: they recognise nothing, and a new key must not seem to have made them."""
+    fault = tombstone_fault(connection)
+    if fault is None:
+        return
+    reason = f"the key of the tombstones is lost ({fault}): forgotten texts are no longer kept out"
+    for (digest,) in connection.execute("SELECT digest FROM tombstone").fetchall():
+        shelf.put(BadRow("tombstone", {"digest": digest.hex()}, None, reason, {"digest": digest}))
+    connection.execute("DELETE FROM tombstone")
+    connection.execute("DELETE FROM meta WHERE key IN ('tombstone_key', 'tombstone_sum')")
 
 
 def _repair_events(connection: sqlite3.Connection) -> None:
