@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -107,8 +107,21 @@ def real_model() -> Path:
 
 @pytest.fixture(scope="session")
 def real_embedder(real_model: Path) -> Embedder:
-    """The default model, loaded once for all tests that only use it."""
-    from clew.models import catalogue
-    from clew.models.onnx import OnnxEmbedder
+    """The default model, loaded once for all tests that only use it; it runs once for each text.
 
-    return OnnxEmbedder(catalogue.ARCTIC_EMBED_S, lambda: real_model)
+    A text is always alone in its run, so what was remembered is what another run would give.
+    """
+    from clew.models import catalogue, onnx
+    from clew.models.lazy import Lazy
+
+    class RememberingModel(onnx._Loaded):
+        def __init__(self) -> None:
+            super().__init__(catalogue.ARCTIC_EMBED_S, real_model)
+            self._remembered = lru_cache(maxsize=1000)(lambda tokens: onnx._Loaded._states(self, list(tokens)))
+
+        def _states(self, tokens: list[int]) -> Any:
+            return self._remembered(tuple(tokens))
+
+    embedder = onnx.OnnxEmbedder(catalogue.ARCTIC_EMBED_S, lambda: real_model)
+    embedder._model = Lazy(RememberingModel)
+    return embedder

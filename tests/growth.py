@@ -28,15 +28,15 @@ def check_linear(work: Callable[[int], object], size: int) -> None:
 
 def _short_and_long(work: Callable[[int], object], size: int) -> tuple[float, float]:
     """Return the least CPU seconds of work on a size and on eight times that size; the long one is repeated only if it is slow."""
-    short = max(FLOOR_SECONDS, min(_cpu_seconds(work, size) for _ in range(TRIES)))
-    long = _cpu_seconds(work, TIMES * size)
+    short = max(FLOOR_SECONDS, min(cpu_seconds(work, size) for _ in range(TRIES)))
+    long = cpu_seconds(work, TIMES * size)
     for _ in range(TRIES - 1):
         if long >= MOST * short:
-            long = min(long, _cpu_seconds(work, TIMES * size))
+            long = min(long, cpu_seconds(work, TIMES * size))
     return short, long
 
 
-def _cpu_seconds(work: Callable[[int], object], size: int) -> float:
+def cpu_seconds(work: Callable[[int], object], size: int) -> float:
     """Measure this thread without the garbage collector, which would look at the objects of all tests before."""
     collecting = gc.isenabled()
     gc.disable()

@@ -16,7 +16,7 @@ UNIT_SECONDS = 0.01 / SIZE  # what one unit of input costs: a short text takes 1
 @pytest.fixture
 def exact_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take what work returns for its CPU seconds, so that no test of the rule depends on the machine."""
-    monkeypatch.setattr(growth, "_cpu_seconds", lambda work, size: work(size))
+    monkeypatch.setattr(growth, "cpu_seconds", lambda work, size: work(size))
 
 
 @pytest.mark.parametrize("power", [1.6, 2, 3])
