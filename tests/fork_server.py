@@ -16,6 +16,7 @@ import gc
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -38,7 +39,7 @@ LIBRARIES = ("rich.console", "rich.markup", "rich.progress", "rich.table", "rich
 LEFT_OUT = ("clew.models.adapters", "__main__")  # the first need libraries that may not be there
 COMMAND = """#!{python} -IS
 import json, os, socket, sys
-if sys.argv[1:2] in (["serve"], ["mcp"]):
+if sys.argv[1:2] in {started}:
     os.execv({python!r}, [{python!r}, "-m", "clew", *sys.argv[1:]])
 server = socket.socket(socket.AF_UNIX)
 server.connect({address!r})
@@ -53,11 +54,13 @@ sys.exit(os.waitstatus_to_exitcode(int(said[1])) if len(said) == 2 else 70)
 # --- the side of the tests ---
 
 
-def write_command(folder: Path, address: Path) -> None:
-    """Write an executable `clew` that asks the server at an address."""
+def write_command(folder: Path, address: Path, *, started: Sequence[str] = ("serve", "mcp")) -> Path:
+    """Write an executable `clew` that asks the server at an address, but for commands that are started because they get signals."""
     command = folder / "clew"
-    command.write_text(COMMAND.format(python=sys.executable, address=str(address)), encoding="utf-8")
+    text = COMMAND.format(python=sys.executable, address=str(address), started=[[each] for each in started])
+    command.write_text(text, encoding="utf-8")
     command.chmod(0o755)
+    return command
 
 
 @contextmanager
@@ -85,10 +88,16 @@ def shared_address() -> Path:
     return address
 
 
+@cache
+def shared_command() -> Path:
+    """Return a `clew` for programs that start it themselves; a signal to it does not reach the fork."""
+    address = shared_address()
+    return write_command(address.parent, address, started=())
+
+
 def _end(server: Any, address: Path) -> None:
     server.__exit__(None, None, None)
-    address.unlink(missing_ok=True)
-    address.parent.rmdir()
+    shutil.rmtree(address.parent)
 
 
 class ForkedPython(subprocess.Popen[Any]):
