@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -30,6 +31,13 @@ Open: TypeAlias = Callable[..., clew.Clew]
 # No test depends on the clock or on chance: a busy machine is no failure, and the next run sees the same examples.
 hypothesis.settings.register_profile("clew", deadline=None, derandomize=True, max_examples=60)
 hypothesis.settings.load_profile("clew")
+
+
+def pytest_collection_finish() -> None:
+    """Keep the thousands of collected tests out of every later garbage collection."""
+    gc.collect()
+    gc.freeze()
+
 
 KEPT = frozenset({"CLEW_MODELS"})  # where the model is, if not in the user's cache
 
