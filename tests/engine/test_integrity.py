@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import struct
+import warnings
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 import clew
 from clew.errors import CorruptStoreError, StoreBusyError
 from clew.store.sqlite import database
+from clew.store.sqlite.index import RECORD
 from clew.store.sqlite.row_checks import fault
 from tests.conftest import Open
 
@@ -153,6 +156,61 @@ def test_a_damaged_tombstone_key_is_named_and_its_tombstones_are_set_aside(
 )
 def test_every_value_of_the_table_meta_has_a_rule(key: str, value: object) -> None:
     assert fault("meta", {"key": key, "value": value})
+
+
+def test_a_negative_count_of_accesses_is_damage_wherever_it_is_read(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+    edit(path, OTHER_DAMAGES["a negative count of accesses"])
+    memory = open_clew()
+    for read in (memory.recent, memory.decay, lambda: memory.recall("kettle")):
+        with pytest.raises(CorruptStoreError):
+            read()
+    assert memory.verify(repair=True) == ()
+    assert memory.recall("kettle").hits[0].text == NOTES[1]
+
+
+def test_an_impossible_scale_in_a_segment_is_not_searched_with(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+    with open_clew() as memory:
+        memory.compact()
+    assert RECORD.fields is not None
+    scale = RECORD.fields["scale"][1] + 1  # the first record's, counted from 1
+    huge = "UPDATE segment SET columns = CAST(substr(columns, 1, {}) || x'ffff7f7f' || substr(columns, {}) AS BLOB)"
+    edit(path, huge.format(scale - 1, scale + 4))
+    memory = open_clew()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert memory.recall("kettle kitchen").hits[0].text == NOTES[1]
+    assert [problem.check for problem in memory.verify()] == ["segments"]
+
+
+def test_a_damaged_list_of_free_pages_is_made_anew_by_repair(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+    with open_clew() as memory:
+        memory.forget(str(memory.remember("A long text of many words that takes several pages. " * 70).id))
+        memory.import_data("\n\n".join(f"Paragraph {n} is about ship number {n}." * 20 for n in range(200)), name="long.txt")
+        memory.forget(where={"source": "long.txt"}, expect=1)
+    content = bytearray(path.read_bytes())
+    trunk, free = struct.unpack(">II", content[32:40])
+    assert free > 2
+    content[(trunk - 1) * 4096 : trunk * 4096] = bytes(4096)
+    path.write_bytes(content)
+    memory = open_clew()
+    memory.repair()
+    assert memory.verify() == ()
+    for n in range(free):
+        assert memory.remember(f"Ship {n} of the fleet carries {n * 7} tonnes " * 80).outcome == "inserted"
+
+
+def test_a_row_whose_key_has_another_type_is_removed_by_repair(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        (sql,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'alias'").fetchone()
+        connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'space TEXT', 'space BLOB') WHERE name = 'alias'")
+    edit(path, "INSERT INTO alias (space, part, name) VALUES (1, 'x', 0)")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'alias'", (sql,))
+    memory = open_clew()
+    assert memory.verify()
+    assert memory.verify(repair=True) == ()
 
 
 READS: dict[str, Callable[[clew.Clew, str], object]] = {

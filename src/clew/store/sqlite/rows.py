@@ -273,6 +273,8 @@ def read_node(row: Sequence[Any]) -> Node:
     values = dict(zip(COLUMNS, row, strict=False))
     for column, read in READ.items():
         values[column] = read(values[column])
+    if row[-1] < 0:
+        raise ValueError("its count of accesses is negative")
     return Node(**values, accesses=row[-1])
 
 

@@ -26,7 +26,7 @@ from clew.store.sqlite.database import Database, Translating
 from clew.store.sqlite.dense import DenseSearch, strip_segments
 from clew.store.sqlite.evidence import evidence
 from clew.store.sqlite.lexical import WordSearch
-from clew.store.sqlite.repair import repair
+from clew.store.sqlite.repair import rebuild_free_list, repair
 from clew.store.sqlite.row_checks import undecodable_text
 from clew.store.sqlite.rows import (
     CHANGED,
@@ -432,11 +432,13 @@ class SqliteStore:
             clause += f" AND n.importance > {INDEXED_ABOVE}"
         with self._reading() as connection:
             nodes, first = source(connection, where)
+            # Without a least count none is compared: a damaged one is read and told, not passed over.
+            used, counted = (" AND coalesce(a.count, 0) >= ?", [min_accesses]) if min_accesses > 0 else ("", [])
             query = (
                 f"SELECT {SELECTED} FROM {nodes} LEFT JOIN access a ON a.nid = n.nid "
-                f"WHERE {clause} AND n.importance >= ? AND coalesce(a.count, 0) >= ? ORDER BY {ORDERS[sort]} LIMIT ?"
+                f"WHERE {clause} AND n.importance >= ?{used} ORDER BY {ORDERS[sort]} LIMIT ?"
             )
-            return tuple(map(node_of, connection.execute(query, (*first, *values, min_importance, min_accesses, max(0, limit)))))
+            return tuple(map(node_of, connection.execute(query, (*first, *values, min_importance, *counted, max(0, limit)))))
 
     # --- search ---
 
@@ -730,6 +732,8 @@ class SqliteStore:
         """Rebuild everything derived from the truth, drop vectors that are none (`reembed` makes them anew), set aside damaged rows."""
         self._dense.forget()  # what was read from damaged segments
         self._words.forget()
+        with self._database.translated() as connection:
+            rebuild_free_list(connection)
         with self._writing() as connection:
             done = repair(connection, self._database.path)
             self._rebuild_words(connection)
@@ -873,7 +877,11 @@ def _signals(rows: Sequence[Row]) -> dict[NodeId, Signals]:
     if not rows:
         return {}
     ids, t_valid, importance, accesses, parent, keyed, told, *_ = zip(*rows, strict=False)  # what is noted has more behind it
-    if {*map(type, importance)} != {float} or {*map(type, accesses)} != {int} or not 0 <= min(importance) <= max(importance) <= 1:
+    if (
+        {*map(type, importance)} != {float}
+        or {*map(type, accesses)} != {int}
+        or not (0 <= min(importance) <= max(importance) <= 1 and min(accesses) >= 0)
+    ):
         raise ValueError("an importance or a count of accesses is damaged")
     if not {*map(type, parent)} <= {str, type(None)}:
         raise TypeError("a parent is damaged")

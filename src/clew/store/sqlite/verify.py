@@ -37,7 +37,7 @@ def problems(connection: sqlite3.Connection) -> tuple[Problem, ...]:
     """Return what is wrong with the store, most fundamental first."""
     pages, indexes = file_faults(connection)
     if pages:  # the rest would only repeat that the file is damaged
-        return _told([Problem("file", fault, RESTORE) for fault in pages])
+        return _told([Problem("file", fault, REPAIR if are_of_free_pages(pages) else RESTORE) for fault in pages])
     found = [Problem("indexes", fault, REPAIR) for fault in indexes]
     with snapshot(connection):  # others may write meanwhile
         for check in (_objects, _rows, _references, _sequences, _tombstones):
@@ -75,6 +75,12 @@ def file_faults(connection: sqlite3.Connection) -> tuple[list[str], list[str]]:
     faults = [str(text) for (text,) in rows if text != "ok" and not str(text).startswith(IN_VALUES)]
     indexes = [fault for fault in faults if any(sign in fault for sign in IN_INDEXES)]
     return [fault for fault in faults if fault not in indexes], indexes
+
+
+def are_of_free_pages(faults: list[str]) -> bool:
+    """Tell whether faults of the file are of its free pages alone, which rewriting it puts right."""
+    lines = [line for fault in faults for line in fault.splitlines() if not line.startswith("*** in database")]
+    return all(line.startswith("Main freelist: ") or line.endswith(" is never used") for line in lines)
 
 
 def _objects(connection: sqlite3.Connection) -> list[Problem]:
