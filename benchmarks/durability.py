@@ -138,6 +138,7 @@ class _Ledger:
     keys: dict[str, str] = field(default_factory=dict)  # by id, what must be there
     ended: set[str] = field(default_factory=set)  # ids that may have stopped being true: kept, and not recalled
     titles: dict[str, set[str]] = field(default_factory=dict)  # by id, the last acknowledged title and one that was begun
+    inherited: dict[str, set[str]] = field(default_factory=dict)  # by the key of a successor, the titles that it may have taken over
     links: set[tuple[str, str]] = field(default_factory=set)
     imports: set[str] = field(default_factory=set)  # keys of documents that were acknowledged
     leaving: set[str] = field(default_factory=set)  # ids that may be gone: forgetting was begun
@@ -150,7 +151,7 @@ class _Ledger:
 
     def start_store(self) -> None:
         self.keys, self.leaving, self.gone = {}, set(), set()
-        self.ended, self.titles, self.links, self.imports = set(), {}, set(), set()
+        self.ended, self.titles, self.inherited, self.links, self.imports = set(), {}, {}, set(), set()
 
     def read(self, lines: Sequence[str]) -> None:
         self._fresh = []
@@ -160,8 +161,12 @@ class _Ledger:
             self.acknowledged += sign not in _UNCOUNTED
 
     def inserted(self, id: str, key: str) -> None:
-        self.keys[id] = key
+        self._keep(id, key)
         self._fresh.append(id)
+
+    def _keep(self, id: str, key: str) -> None:
+        self.keys[id] = key
+        self.titles.setdefault(id, {*self.inherited.get(key, {""})})
 
     def forgetting(self, id: str, _: str) -> None:
         self.leaving.add(id)
@@ -171,8 +176,9 @@ class _Ledger:
         self.gone.add(id)
         self.forgotten += 1
 
-    def ending(self, id: str, _: str) -> None:
+    def ending(self, id: str, successor: str) -> None:
         self.ended.add(id)
+        self.inherited[successor] = {*self.titles.get(id, {""})}
 
     def titling(self, id: str, title: str) -> None:
         self.titles.setdefault(id, {""}).add(title)
@@ -213,8 +219,19 @@ class _Ledger:
         yield from self._not_imported(store)
         yield from self._not_found(store, draw)
         yield from self._strangers(store)
-        yield from (f"half a write: {node.id} has no vector" for node in store.store.unembedded(SeededEmbedder.id, limit=10))
+        yield from self._without_vectors(store)
         yield from (f"verify: {problem.check}: {problem.detail}" for problem in store.verify())
+
+    def _without_vectors(self, store: clew.Clew) -> Iterator[str]:
+        """Only an import that was not acknowledged may lack vectors, and `reembed` must make them all."""
+        bare = store.store.unembedded(SeededEmbedder.id, limit=10_000)
+        for node in bare:
+            if (node.root is None and node.kind is Kind.MEMORY) or Path(node.source).stem in self.imports:
+                yield f"half a write: {node.kind} {node.id} of {node.source!r} has no vector"
+        if bare:
+            store.reembed()
+            left = store.store.unembedded(SeededEmbedder.id, limit=10)
+            yield from (f"{node.kind} {node.id} of {node.source!r} has no vector after reembed" for node in left)
 
     def _unlinked(self, store: clew.Clew) -> Iterator[str]:
         ends = [pair for pair in self.links if self.keys.keys() >= {*pair} and not self.leaving & {*pair}]
@@ -242,7 +259,7 @@ class _Ledger:
             key = node.text.split(" ")[2] if node.text.startswith("The note ") else ""
             if node.text != text_of(key):
                 yield f"half a write: {node.id}: {node.text[:80]!r}"
-            self.keys[node.id] = key
+            self._keep(node.id, key)
             self.unacknowledged += 1
 
 
@@ -304,7 +321,7 @@ class _Writer:
     def supersede(self) -> None:
         id = self.kept.pop(self.draw.randrange(len(self.kept)))
         key = self.key()
-        _say("~", id, "-")
+        _say("~", id, key)
         self._inserted(key, self.store.supersede(id, text_of(key)))
 
     def invalidate(self) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -27,6 +29,13 @@ Open: TypeAlias = Callable[..., clew.Clew]
 # No test depends on the clock or on chance: a busy machine is no failure, and the next run sees the same examples.
 hypothesis.settings.register_profile("clew", deadline=None, derandomize=True, max_examples=60)
 hypothesis.settings.load_profile("clew")
+
+
+def pytest_collection_finish() -> None:
+    """Keep the thousands of collected tests out of every later garbage collection."""
+    gc.collect()
+    gc.freeze()
+
 
 KEPT = frozenset({"CLEW_MODELS"})  # where the model is, if not in the user's cache
 
@@ -103,8 +112,21 @@ def real_model() -> Path:
 
 @pytest.fixture(scope="session")
 def real_embedder(real_model: Path) -> Embedder:
-    """The default model, loaded once for all tests that only use it."""
-    from clew.models import catalogue
-    from clew.models.onnx import OnnxEmbedder
+    """The default model, loaded once for all tests that only use it; it runs once for each text.
 
-    return OnnxEmbedder(catalogue.ARCTIC_EMBED_S, lambda: real_model)
+    A text is always alone in its run, so what was remembered is what another run would give.
+    """
+    from clew.models import catalogue, onnx
+    from clew.models.lazy import Lazy
+
+    class RememberingModel(onnx._Loaded):
+        def __init__(self) -> None:
+            super().__init__(catalogue.ARCTIC_EMBED_S, real_model)
+            self._remembered = lru_cache(maxsize=1000)(lambda tokens: onnx._Loaded._states(self, list(tokens)))
+
+        def _states(self, tokens: list[int]) -> Any:
+            return self._remembered(tuple(tokens))
+
+    embedder = onnx.OnnxEmbedder(catalogue.ARCTIC_EMBED_S, lambda: real_model)
+    embedder._model = Lazy(RememberingModel)
+    return embedder

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import struct
+import warnings
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -13,9 +15,12 @@ import pytest
 import clew
 from clew.errors import CorruptStoreError, StoreBusyError
 from clew.store.sqlite import database
+from clew.store.sqlite.index import RECORD
+from clew.store.sqlite.row_checks import fault
 from tests.conftest import Open
 
 PORT = "The staging database listens on port 5433"
+FORGOTTEN = "The spare key is under the third flower pot"
 NOTES = [PORT, "The kettle is in the kitchen", "Ada Lovelace keeps the ladder in the cellar"]
 
 
@@ -35,6 +40,7 @@ def ids(open_clew: Open) -> tuple[str, ...]:
         memory.link(ids[0], ids[1])
         memory.store.keep("token", "t", {"name": "agent"})
         memory.protect(ids[1])
+        memory.forget(str(memory.remember(FORGOTTEN).id))
         memory.recall("kettle")
         memory.stats()
     return ids
@@ -79,6 +85,12 @@ OTHER_DAMAGES = {
     "numbers that come again": "UPDATE sqlite_sequence SET seq = 0 WHERE name = 'node'",
     "a model that is not known": "UPDATE meta SET value = 77 WHERE key = 'model'",
     "a place in the log that is text": "INSERT OR REPLACE INTO meta VALUES ('posting_floor', 'x')",
+    "a tombstone key that is text": "UPDATE meta SET value = 'x' WHERE key = 'tombstone_key'",
+    "half a tombstone key": "UPDATE meta SET value = substr(value, 1, 16) WHERE key = 'tombstone_key'",
+    "no tombstone key": "DELETE FROM meta WHERE key = 'tombstone_key'",
+    "half a tombstone": "UPDATE tombstone SET digest = substr(digest, 1, 3)",
+    "another tombstone key": "UPDATE meta SET value = randomblob(32) WHERE key = 'tombstone_key'",
+    "a value that nobody keeps": "INSERT INTO meta VALUES ('x', 1)",
 }
 
 
@@ -124,6 +136,83 @@ def test_damage_beside_memories_is_found_and_repaired_without_losing_one(
     assert memory.verify() == ()
 
 
+@pytest.mark.parametrize("damage", ["a tombstone key that is text", "half a tombstone key", "another tombstone key"])
+def test_a_damaged_tombstone_key_is_named_and_its_tombstones_are_set_aside(
+    open_clew: Open, path: Path, ids: tuple[str, ...], damage: str
+) -> None:
+    edit(path, OTHER_DAMAGES[damage])
+    memory = open_clew()
+    with pytest.raises(CorruptStoreError, match=r"key of the tombstones.*clew verify --repair"):
+        memory.remember(FORGOTTEN)
+    assert any("tombstone" in problem.detail for problem in memory.verify())
+    (lost,) = memory.repair().quarantined
+    assert "forgotten texts are no longer kept out" in lost.detail
+    memory.forget(str(memory.remember(FORGOTTEN).id))
+    assert memory.remember(FORGOTTEN).outcome == "rejected"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("analyser", "x"), ("posting_format", 3), ("erase", 5), ("model", -1), ("tombstone_sum", b""), ("x", 1)]
+)
+def test_every_value_of_the_table_meta_has_a_rule(key: str, value: object) -> None:
+    assert fault("meta", {"key": key, "value": value})
+
+
+def test_a_negative_count_of_accesses_is_damage_wherever_it_is_read(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+    edit(path, OTHER_DAMAGES["a negative count of accesses"])
+    memory = open_clew()
+    for read in (memory.recent, memory.decay, lambda: memory.recall("kettle")):
+        with pytest.raises(CorruptStoreError):
+            read()
+    assert memory.verify(repair=True) == ()
+    assert memory.recall("kettle").hits[0].text == NOTES[1]
+
+
+def test_an_impossible_scale_in_a_segment_is_not_searched_with(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+    with open_clew() as memory:
+        memory.compact()
+    assert RECORD.fields is not None
+    scale = RECORD.fields["scale"][1] + 1  # the first record's, counted from 1
+    huge = "UPDATE segment SET columns = CAST(substr(columns, 1, {}) || x'ffff7f7f' || substr(columns, {}) AS BLOB)"
+    edit(path, huge.format(scale - 1, scale + 4))
+    memory = open_clew()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert memory.recall("kettle kitchen").hits[0].text == NOTES[1]
+    assert [problem.check for problem in memory.verify()] == ["segments"]
+
+
+def test_a_damaged_list_of_free_pages_is_made_anew_by_repair(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+    with open_clew() as memory:
+        memory.forget(str(memory.remember("A long text of many words that takes several pages. " * 70).id))
+        memory.import_data("\n\n".join(f"Paragraph {n} is about ship number {n}." * 20 for n in range(200)), name="long.txt")
+        memory.forget(where={"source": "long.txt"}, expect=1)
+    content = bytearray(path.read_bytes())
+    trunk, free = struct.unpack(">II", content[32:40])
+    assert free > 2
+    content[(trunk - 1) * 4096 : trunk * 4096] = bytes(4096)
+    path.write_bytes(content)
+    memory = open_clew()
+    memory.repair()
+    assert memory.verify() == ()
+    for n in range(free):
+        assert memory.remember(f"Ship {n} of the fleet carries {n * 7} tonnes " * 80).outcome == "inserted"
+
+
+def test_a_row_whose_key_has_another_type_is_removed_by_repair(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        (sql,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'alias'").fetchone()
+        connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'space TEXT', 'space BLOB') WHERE name = 'alias'")
+    edit(path, "INSERT INTO alias (space, part, name) VALUES (1, 'x', 0)")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'alias'", (sql,))
+    memory = open_clew()
+    assert memory.verify()
+    assert memory.verify(repair=True) == ()
+
+
 READS: dict[str, Callable[[clew.Clew, str], object]] = {
     "get": lambda memory, id: memory.get(id),
     "list": lambda memory, _: memory.recent(),
@@ -134,7 +223,11 @@ READS: dict[str, Callable[[clew.Clew, str], object]] = {
 }
 
 
-@pytest.mark.parametrize("damage", ["keywords that are not UTF-8", "metadata that is not JSON", "a title that is bytes"])
+UNREADABLE = ("keywords that are not UTF-8", "metadata that is not JSON", "a title that is bytes")
+EDITED = ("an edited text", "an edited title", "an edited tag")
+
+
+@pytest.mark.parametrize("damage", [*UNREADABLE, *EDITED])
 def test_reading_a_damaged_memory_names_it_and_the_way_out(open_clew: Open, path: Path, ids: tuple[str, ...], damage: str) -> None:
     edit(path, DAMAGES[damage])
     memory = open_clew()
@@ -142,6 +235,14 @@ def test_reading_a_damaged_memory_names_it_and_the_way_out(open_clew: Open, path
         with pytest.raises(CorruptStoreError, match=r"clew verify --repair.*clew restore") as caught:
             read(memory, ids[0])
         assert (caught.value.code, caught.value.facts["id"]) == ("store.corrupt", ids[0]), name
+    assert memory.get(ids[1]) is not None
+
+
+def test_an_edited_text_of_an_older_store_without_checksums_is_not_read(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+    edit(path, "UPDATE node SET checksum = NULL", DAMAGES["an edited text"])
+    memory = open_clew()
+    with pytest.raises(CorruptStoreError, match="content_hash differs"):
+        memory.get(ids[0])
     assert memory.get(ids[1]) is not None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from clew.errors import DownloadError, InputError, ModelError, ModelMissingError
 from clew.models import failures, home, install, library
 from clew.models.card import WEIGHTS, Card
 from clew.models.manifest import MANIFEST
+from tests.fork_server import ForkedPython
 
 if TYPE_CHECKING:
     from tests.models.conftest import Answer, Asked, Local, Wheel
@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[2]
 @contextmanager
 def child() -> Iterator[subprocess.Popen[str]]:
     """Pull the tiny model from the hub in a process of its own."""
-    with subprocess.Popen([sys.executable, "-c", CHILD], stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+    with ForkedPython(["-c", CHILD], stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         yield process
         process.kill()
 

@@ -266,7 +266,7 @@ def _content(node: Node | None) -> Any:
 
 TestSideBySide = SideBySide.TestCase
 TestSideBySide.settings = settings(
-    max_examples=30,
+    max_examples=20,
     stateful_step_count=40,
     deadline=None,
     derandomize=True,

@@ -238,13 +238,13 @@ def check(grant: Grant, lives: Sequence[tuple[Any, ...]], *, path: Path | None =
     assert CANARY not in "".join(found)
 
 
-@settings(max_examples=75, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(grant=GRANTS, lives=LIVES)
 def test_nothing_done_in_other_spaces_changes_what_a_caller_is_told(grant: Grant, lives: list[tuple[Any, ...]]) -> None:
     check(grant, lives)
 
 
-@settings(max_examples=10, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, suppress_health_check=list(HealthCheck))
 @given(grant=GRANTS, lives=LIVES)
 def test_a_store_on_disk_tells_as_little(grant: Grant, lives: list[tuple[Any, ...]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

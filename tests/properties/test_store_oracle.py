@@ -272,7 +272,7 @@ def agree(found: Ranking, everything: Ranking, *, limit: int) -> None:
 
 TestSideBySide = SideBySide.TestCase
 TestSideBySide.settings = settings(
-    max_examples=25,
+    max_examples=15,
     stateful_step_count=30,
     deadline=None,
     derandomize=True,

@@ -94,7 +94,7 @@ class SideBySideWithPostings(SideBySide):
 
 TestSideBySideWithPostings = SideBySideWithPostings.TestCase
 TestSideBySideWithPostings.settings = settings(
-    max_examples=25, stateful_step_count=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=15, stateful_step_count=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from clew.surface.cli.app import app
+from tests.fork_server import run_forked
 
 TEXTS = (
     "The staging database listens on port 5433",
@@ -72,10 +72,9 @@ Process = Callable[..., subprocess.CompletedProcess[bytes]]
 
 @pytest.fixture
 def process(cli: Cli) -> Process:
-    """Run `clew` as a process of its own, in the environment of the `cli` fixture."""
+    """Run `clew` as a process of its own, forked from one that has loaded everything, in the environment of the `cli` fixture."""
 
     def run(*arguments: str | bytes, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
-        command = [sys.executable, "-m", "clew", *arguments]
-        return subprocess.run(command, input=stdin, capture_output=True, env={**os.environ, **environment}, check=False)
+        return run_forked(["-m", "clew", *arguments], input=stdin, env={**os.environ, **environment})
 
     return run

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.evaluate.sample import beir_folder, documents, questions
+from tests.fork_server import ForkedPython, run_forked
 from tests.surface.conftest import Cli, Process
 from tests.surface.test_process import imported_by, in_terminal
 from tests.waiting import wait_until
@@ -187,14 +187,14 @@ def test_an_interrupted_run_says_that_nothing_is_lost(cli: Cli, options: tuple[s
 
 
 def test_a_run_that_is_interrupted_by_the_terminal_goes_on(cli: Cli, options: tuple[str, ...], tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "clew", "eval", "run", *options, "--json"]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ)
+    command = ["-m", "clew", "eval", "run", *options, "--json"]
+    child = ForkedPython(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     ledgers = tmp_path / "cache"
     wait_until(lambda: child.poll() is not None or any(path.stat().st_size for path in ledgers.glob("*.answers.jsonl")))
     child.send_signal(signal.SIGINT)
     child.communicate()
     assert child.returncode in {130, 0}  # a quick machine may have been done
-    done = subprocess.run(command, capture_output=True, check=True)
+    done = run_forked(command)
     fresh = cli.json("eval", "run", *options, "--cache", str(tmp_path / "other"))
     assert json.loads(done.stdout) == fresh
 

@@ -18,6 +18,7 @@ import pytest
 
 import clew
 from clew.ingest.importing import FILE
+from tests.fork_server import ForkedPython
 from tests.ingest.test_readers_office import pdf
 from tests.surface.conftest import Cli, Process
 from tests.waiting import wait_until
@@ -324,8 +325,7 @@ def many(tmp_path: Path) -> Path:
 
 def start(folder: Path) -> subprocess.Popen[bytes]:
     environment = {**os.environ, "CLEW_MEMORY__BATCH_SIZE": "20"}
-    command = [sys.executable, "-m", "clew", "import", str(folder), "--json"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    return ForkedPython(["-m", "clew", "import", str(folder), "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
 
 
 def check_whole(store: Path, files: int) -> None:

@@ -31,6 +31,13 @@ def test_verify_finds_an_edited_text_and_repair_says_what_it_sets_aside(filled: 
     assert "9999" not in filled("recall", "port of the staging database", code=None).stdout
 
 
+def test_an_edited_text_is_refused_by_every_command_that_would_show_it(filled: Cli) -> None:
+    edit(filled.store, EDITED)
+    for command in (["recall", "port of the staging database"], ["list"]):
+        error = filled.json(*command, code=3)["error"]
+        assert (error["code"], "checksum differs" in error["message"]) == ("store.corrupt", True)
+
+
 def test_a_flipped_byte_in_a_keyword_list_is_damage_and_no_bug(filled: Cli) -> None:
     edit(filled.store, "UPDATE node SET keywords = CAST(x'5b22ff225d' AS TEXT) WHERE text LIKE '%5433%'")
     assert filled.json("list", code=3)["error"]["code"] == "store.corrupt"
@@ -43,7 +50,7 @@ def test_export_leaves_damaged_rows_out_names_them_and_exits_with_3(filled: Cli,
     edit(filled.store, EDITED)
     target = tmp_path / "all.jsonl"
     done = filled.json("export", str(target), code=3)
-    assert [("content_hash" in message) for message in done["damaged"]] == [True]
+    assert [("checksum differs" in message) for message in done["damaged"]] == [True]
     records = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
     assert {record["node"]["text"] for record in records if "node" in record} == set(TEXTS[1:])
     assert "damaged: Memory" in filled("export", code=3).stderr

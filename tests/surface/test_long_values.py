@@ -39,6 +39,7 @@ VALUES: tuple[Any, ...] = (
     {"category": [LONG]},
     LONG.encode(),
 )
+OF_FILES = frozenset({"backup", "forget", "search_files", "verify"})  # methods that do more with a store that has a file
 NOT_TEXT = frozenset({"self", "answer", "progress", "on_damage", "embedder"})  # values that only a program makes
 ASKED = ("k", "recipe", "preset", "weights", "where", "as_of", "known_at", "min_similarity", "budget_tokens", "seed")
 IMPORTED = ("format", "space", "category", "importance", "tags", "metadata", "exclude", "include_hidden", "force")
@@ -54,14 +55,14 @@ def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter]:
     return [each for each in inspect.signature(function).parameters.values() if each.kind is not each.VAR_KEYWORD]
 
 
-def python_arguments() -> Iterator[tuple[str, str]]:
-    """Yield every public method of a Clew with every argument that it takes."""
+def python_arguments() -> dict[str, list[str]]:
+    """Return every public method of a Clew with the arguments that it takes."""
+    found = {}
     for name, method in inspect.getmembers(clew.Clew, inspect.isfunction):
-        if name.startswith("_") or name == "embedded_query":  # which is for what `recall` has checked
-            continue
-        for argument in (*(each.name for each in parameters_of(method)), *KEYWORDS.get(name, ())):
-            if argument not in NOT_TEXT:
-                yield name, argument
+        if not name.startswith("_") and name != "embedded_query":  # which is for what `recall` has checked
+            known = (*(each.name for each in parameters_of(method)), *KEYWORDS.get(name, ()))
+            found[name] = [argument for argument in known if argument not in NOT_TEXT]
+    return {name: arguments for name, arguments in found.items() if arguments}
 
 
 def usual(memory: clew.Clew, folder: Path) -> dict[str, Any]:
@@ -102,14 +103,14 @@ def attempted(what: object, act: Callable[[], Any]) -> None:
         check_echo("".join(getattr(done, "notes", ())), what)
 
 
-@pytest.mark.parametrize(("name", "argument"), list(python_arguments()))
-def test_no_error_of_python_repeats_a_long_argument(open_clew: Open, tmp_path: Path, name: str, argument: str) -> None:
-    memory = open_clew()
-    memory.remember("The staging database listens on port 5433")
-    memory.remember("Dana wants summaries as three bullet points")
-    given = usual(memory, tmp_path)
-    for value in VALUES:
-        attempted((name, argument, value), partial(call, getattr(memory, name), argument, value, given))
+@pytest.mark.parametrize(("name", "arguments"), python_arguments().items())
+def test_no_error_of_python_repeats_a_long_argument(open_clew: Open, tmp_path: Path, name: str, arguments: list[str]) -> None:
+    for argument in arguments:
+        memory = open_clew(tmp_path / f"{argument}.clew" if name in OF_FILES else ":memory:")
+        memory.remember_many(["The staging database listens on port 5433", "Dana wants summaries as three bullet points"])
+        given = usual(memory, tmp_path)
+        for value in VALUES:
+            attempted((name, argument, value), partial(call, getattr(memory, name), argument, value, given))
 
 
 @pytest.mark.parametrize("name", ["remember", "update", "supersede", "import_data", "variant"])

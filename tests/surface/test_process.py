@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from tests.fork_server import ForkedPython
 from tests.surface.conftest import TEXTS, Cli, Process
 
 HEAVY = ("numpy", "rich", "onnxruntime", "yaml", "clew.engine", "clew.models", "clew.store")
@@ -80,8 +81,8 @@ def test_no_colour_in_a_pipe_and_colour_when_forced(process: Process) -> None:
 def in_terminal(*arguments: str, answer: bytes = b"", **environment: str) -> tuple[int, bytes]:
     """Run on a terminal of its own and return the exit code and what it showed."""
     leader, follower = pty.openpty()
-    child = subprocess.Popen(
-        [sys.executable, "-m", "clew", *arguments],
+    child = ForkedPython(
+        ["-m", "clew", *arguments],
         stdin=follower,
         stdout=follower,
         stderr=follower,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any, Protocol
 
@@ -13,6 +12,7 @@ import pytest
 from clew.engine import Clew
 from clew.engine import open as open_clew
 from clew.surface import payload
+from tests.fork_server import ForkedPython
 from tests.surface.conftest import Cli
 
 pytest.importorskip("fastapi")
@@ -130,7 +130,7 @@ def clew(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clew]:
 
 @pytest.fixture
 def url(clew: Clew) -> Iterator[str]:
-    with subprocess.Popen([sys.executable, "-m", "clew", "serve", "--port", "0", "--json"], stdout=subprocess.PIPE) as process:
+    with ForkedPython(["-m", "clew", "serve", "--port", "0", "--json"], stdout=subprocess.PIPE) as process:
         try:
             assert process.stdout is not None
             yield str(json.loads(process.stdout.readline())["url"])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 
 import pytest
 
+from tests.fork_server import ForkedPython
 from tests.surface.conftest import Cli
 
 OLD = "The staging database listens on port 5433"
@@ -113,10 +112,9 @@ def test_what_cannot_be_is_refused(cli: Cli, old: str, arguments: tuple[str, ...
 
 
 def test_of_two_processes_that_supersede_at_once_one_is_told_about_the_other(cli: Cli, old: str) -> None:
-    command = [sys.executable, "-m", "clew", "supersede", old]
+    command = ["-m", "clew", "supersede", old]
     running = [
-        subprocess.Popen([*command, f"The staging database listens on port {port}"], env=os.environ, stderr=subprocess.PIPE, text=True)
-        for port in (6000, 7000)
+        ForkedPython([*command, f"The staging database listens on port {port}"], stderr=subprocess.PIPE, text=True) for port in (6000, 7000)
     ]
     errors = [process.communicate()[1] for process in running]
     assert sorted(process.returncode for process in running) == [0, 2]

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import zlib
 
 KEY_BYTES = 32
 DIGEST_BYTES = 16
+
+
+def key_fault(key: object, kept_sum: object = None) -> str | None:
+    """Return why a value is not the key that a store was given; None if it can be. A key of an older Clew has no checksum."""
+    if type(key) is not bytes or len(key) != KEY_BYTES:
+        return f"it is not a key of {KEY_BYTES} bytes"
+    return None if kept_sum is None or kept_sum == zlib.crc32(key) else "its checksum differs"
 
 
 def tombstone(key: bytes, space: str, content_hash: str) -> bytes:

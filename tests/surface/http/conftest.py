@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ import clew
 from clew.engine.tokens import Tokens
 from clew.surface.http.app import make_app
 from clew.testing import FixedClock
+from tests.fork_server import ForkedPython
 from tests.waiting import LONG_SECONDS
 
 TEXTS = (
@@ -112,8 +112,8 @@ class Process:
     url: str = ""
 
     def start(self) -> Process:
-        self.child = subprocess.Popen(
-            [sys.executable, "-m", "clew", "serve", "--port", "0", *self.arguments],
+        self.child = ForkedPython(
+            ["-m", "clew", "serve", "--port", "0", *self.arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -18,6 +18,7 @@ import httpx
 import pytest
 
 import clew
+from tests.fork_server import run_forked
 from tests.surface.http.conftest import TEXTS, Process
 from tests.waiting import LONG_SECONDS, wait_until
 
@@ -25,8 +26,7 @@ Start = Callable[..., Process]
 
 
 def cli(process: Process, *arguments: str, code: int = 0) -> Any:
-    command = [sys.executable, "-m", "clew", *arguments, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, env=process.environment, check=False)
+    done = run_forked(["-m", "clew", *arguments, "--json"], text=True, env=process.environment)
     assert done.returncode == code, (done.stdout, done.stderr)
     return json.loads(done.stdout)
 
@@ -179,8 +179,7 @@ def test_it_listens_beyond_the_machine_only_with_a_token(process: Start, tmp_pat
 def test_a_port_that_is_taken_is_said(process: Start) -> None:
     server = process()
     port = server.url.rpartition(":")[2]
-    command = [sys.executable, "-m", "clew", "serve", "--port", port]
-    done = subprocess.run(command, capture_output=True, text=True, env=server.environment, check=False)
+    done = run_forked(["-m", "clew", "serve", "--port", port], text=True, env=server.environment)
     assert done.returncode == 2
     assert "cannot be listened on" in done.stderr
 

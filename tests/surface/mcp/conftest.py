@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -24,6 +23,7 @@ from clew.engine.access import OWNER
 from clew.engine.tokens import Tokens
 from clew.errors import UnauthorisedError
 from clew.surface.mcp.http import Scope, streamable_app
+from tests.fork_server import shared_command
 
 HANDSHAKE, STATELESS = "legacy", "2026-07-28"  # as the client calls its modes
 Script = Callable[[Client], Awaitable[Any]]
@@ -53,7 +53,7 @@ def opened(store: Path) -> Iterator[Clew]:
 
 def over_stdio(environment: dict[str, str], script: Script, *options: str, mode: str = HANDSHAKE) -> Any:
     """Run a script against `clew mcp` as a process of its own."""
-    server = StdioServerParameters(command=sys.executable, args=["-m", "clew", "mcp", *options], env=environment)
+    server = StdioServerParameters(command=str(shared_command()), args=["mcp", *options], env=environment)
 
     async def run() -> Any:
         async with Client(server, mode=mode) as client:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 from clew.engine import open as open_clew
 from clew.engine.tokens import Tokens
+from tests.fork_server import ForkedPython
 from tests.surface.mcp.conftest import STATELESS, over_http
 from tests.surface.mcp.test_clients import asked_with, everything
 
@@ -22,8 +22,7 @@ pytest.importorskip("fastapi")
 
 @contextmanager
 def serving(environment: dict[str, str]) -> Iterator[str]:
-    command = [sys.executable, "-m", "clew", "serve", "--port", "0", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
+    with ForkedPython(["-m", "clew", "serve", "--port", "0", "--json"], stdout=subprocess.PIPE, env=environment) as process:
         try:
             assert process.stdout is not None
             yield str(json.loads(process.stdout.readline())["url"])

@@ -20,6 +20,7 @@ from clew.engine.tokens import Tokens
 from clew.surface.mcp.greeting import HANDSHAKE_VERSIONS, STATELESS_VERSIONS, Greeting
 from clew.surface.mcp.serving import Pending, carry_on
 from clew.surface.mcp.stdio import Once, Wire
+from tests.fork_server import ForkedPython, run_forked
 
 CLIENT = {"name": "test", "version": "1"}
 ENVELOPE = {
@@ -72,8 +73,8 @@ class Talk:
 
 @contextmanager
 def talking(environment: dict[str, str], *options: str, program: tuple[str, ...] = ("-m", "clew", "mcp")) -> Iterator[Talk]:
-    command = [sys.executable, *program, *options]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+    pipe = subprocess.PIPE
+    with ForkedPython([*program, *options], stdin=pipe, stdout=pipe, stderr=pipe, env=environment) as process:
         try:
             yield Talk(process)
         finally:
@@ -83,10 +84,9 @@ def talking(environment: dict[str, str], *options: str, program: tuple[str, ...]
 def said(environment: dict[str, str], *messages: dict[str, Any], options: tuple[str, ...] = ()) -> list[bytes]:
     """Say everything at once, close stdin, and return the lines of stdout."""
     given = lines_of(*messages).encode()
-    command = [sys.executable, "-m", "clew", "mcp", *options]
-    done = subprocess.run(command, input=given, capture_output=True, env=environment, check=False)
+    done = run_forked(["-m", "clew", "mcp", *options], input=given, env=environment)
     assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    return list(done.stdout.splitlines())
 
 
 def lines_of(*messages: dict[str, Any] | str) -> str:
@@ -363,8 +363,7 @@ def test_a_store_that_cannot_be_opened_is_told_to_the_caller(environment: dict[s
 
 
 def test_a_wrong_setting_is_told_at_once(environment: dict[str, str]) -> None:
-    command = [sys.executable, "-m", "clew", "mcp"]
-    done = subprocess.run(command, input=b"", capture_output=True, env={**environment, "CLEW_MCP__ANSWER_TOKENS": "7"}, check=False)
+    done = run_forked(["-m", "clew", "mcp"], input=b"", env={**environment, "CLEW_MCP__ANSWER_TOKENS": "7"})
     assert done.returncode == 2
     assert b"mcp.answer_tokens" in done.stderr
     assert done.stdout == b""

@@ -436,10 +436,11 @@ def _stale(connection: sqlite3.Connection, model: int, saved: Mapping[str, int])
 
 
 def _fitting(codes: object, columns: object, dimension: int) -> bool:
-    """Tell whether the two blobs of a segment have as many rows as each other."""
+    """Tell whether the two blobs of a segment have as many rows as each other, and scales that parts of unit vectors can have."""
     if not isinstance(codes, bytes) or not isinstance(columns, bytes) or not dimension or len(columns) % RECORD.itemsize:
         return False
-    return len(codes) == len(columns) // RECORD.itemsize * dimension
+    scales = np.frombuffer(columns, RECORD)["scale"]
+    return len(codes) == len(scales) * dimension and bool(((scales >= 0) & (scales <= 1)).all())  # not of NaN
 
 
 def _newest(connection: sqlite3.Connection) -> int:

@@ -18,7 +18,7 @@ from clew.ports import Problem, Repaired
 from clew.store.sqlite import counting, labels, names
 from clew.store.sqlite.row_checks import TRUTH, BadRow, Undecodable, bad_rows, fault, undecodable_text
 from clew.store.sqlite.rows import CHECKSUM, READ, SUMMED, UNREADABLE, checksum, compact_json, vector_checksum
-from clew.store.sqlite.verify import WITHOUT_ADD, file_faults, wrong_sequences
+from clew.store.sqlite.verify import WITHOUT_ADD, are_of_free_pages, file_faults, tombstone_fault, wrong_sequences
 from clew.words import keywords
 
 QUARANTINE = ".quarantine.jsonl"
@@ -33,6 +33,10 @@ BELONGING = {
 }
 REMADE = ("keywords", "quality")
 """Fields of a node that come from its text; the quality is left empty."""
+
+
+REBUILT = ("alias", "label", "space")
+"""Tables that a repair makes anew as a whole."""
 
 
 def repair(connection: sqlite3.Connection, path: Path) -> Repaired:
@@ -53,6 +57,7 @@ def repair(connection: sqlite3.Connection, path: Path) -> Repaired:
             break
     _repair_model(connection)
     _repair_numbers(connection)
+    _repair_tombstones(connection, shelf)
     _repair_events(connection)
     _seal(connection)
     counting.recount(connection)
@@ -61,6 +66,17 @@ def repair(connection: sqlite3.Connection, path: Path) -> Repaired:
     connection.execute("DELETE FROM meta WHERE key IN ('segment_model', 'segment_seq')")
     connection.execute("DELETE FROM segment")
     return shelf.close()
+
+
+def rebuild_free_list(connection: sqlite3.Connection) -> None:
+    """Rewrite a file that has free pages; called outside a transaction.
+
+    With a damaged list of them SQLite refuses every write that needs one, and its check does not always find the damage.
+    """
+    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+    pages, indexes = file_faults(connection)
+    if free and not indexes and (not pages or are_of_free_pages(pages)):
+        connection.execute("VACUUM")
 
 
 def _repair_model(connection: sqlite3.Connection) -> None:
@@ -89,7 +105,19 @@ def _set_aside(connection: sqlite3.Connection, row: BadRow, shelf: _Shelf) -> No
         connection.execute("DELETE FROM embedding WHERE nid = ?", (nid,))
     elif row.table in TRUTH:
         shelf.put(row)
+    if row.table in REBUILT:  # which have no rowid: SQLite does not find a key again whose type is not the column's
+        _recreate(connection, row.table)
+        return
     connection.execute(f"DELETE FROM {row.table} WHERE {_matching(row.key)}", [_bound(value) for value in row.key.values()])
+
+
+def _recreate(connection: sqlite3.Connection, table: str) -> None:
+    """Make a table anew, empty, with its indexes and triggers."""
+    query = "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type <> 'table'"
+    made_by = connection.execute(query, (table,)).fetchall()
+    connection.execute(f"DROP TABLE {table}")
+    for (sql,) in made_by:
+        connection.execute(sql)
 
 
 def _remade(connection: sqlite3.Connection, row: BadRow, shelf: _Shelf) -> bool:
@@ -116,7 +144,8 @@ def _readable(column: str, value: Any) -> bool:
 
 
 def _matching(key: Mapping[str, Any]) -> str:
-    return " AND ".join(f'"{column}" IS {"CAST(? AS TEXT)" if type(value) is Undecodable else "?"}' for column, value in key.items())
+    # The plus keeps SQLite from making the type of the column out of the value: the value may be of another, which is the damage.
+    return " AND ".join(f'+"{column}" IS {"CAST(? AS TEXT)" if type(value) is Undecodable else "?"}' for column, value in key.items())
 
 
 def _bound(value: Any) -> Any:
@@ -155,6 +184,18 @@ def _repair_numbers(connection: sqlite3.Connection) -> None:
     for table, highest in wrong_sequences(connection):
         connection.execute("DELETE FROM sqlite_sequence WHERE name = ?", (table,))
         connection.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (table, highest))
+
+
+def _repair_tombstones(connection: sqlite3.Connection, shelf: _Shelf) -> None:
+    """Set aside the tombstones if their key is lost: they recognise nothing, and a new key must not seem to have made them."""
+    fault = tombstone_fault(connection)
+    if fault is None:
+        return
+    reason = f"the key of the tombstones is lost ({fault}): forgotten texts are no longer kept out"
+    for (digest,) in connection.execute("SELECT digest FROM tombstone").fetchall():
+        shelf.put(BadRow("tombstone", {"digest": digest.hex()}, None, reason, {"digest": digest}))
+    connection.execute("DELETE FROM tombstone")
+    connection.execute("DELETE FROM meta WHERE key IN ('tombstone_key', 'tombstone_sum')")
 
 
 def _repair_events(connection: sqlite3.Connection) -> None:

@@ -15,24 +15,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clew.errors import clipped
+from clew.store.sqlite import erasure
 from clew.store.sqlite.rows import (
-    ADDED,
     CHECKSUM,
-    COLUMNS,
+    SEALED,
     UNREADABLE,
-    checksum,
     mapping_of,
     moment,
     read_node,
+    seal_fault,
     vector_checksum,
 )
+from clew.store.tombstones import DIGEST_BYTES, key_fault
 from clew.store.vectors import UNIT_TOLERANCE, codes_fault
 from clew.types import EventKind, Role
 from clew.words import content_hash
 
 Row = Mapping[str, Any]
 
-TRUTH = ("node", "event", "edge", "claim", "record")
+TRUTH = ("node", "event", "edge", "claim", "record", "tombstone")
 """Tables whose rows nothing else holds: a bad one is set aside. `node` first, for the others belong to nodes."""
 COMPARED = ("segment", "posting")
 OF_FTS5 = ("word_index", "vocabulary")  # of a file of version 1 to 3 that cannot be written
@@ -152,14 +153,15 @@ def _mistyped(row: Row, columns: Mapping[str, tuple[str, bool]]) -> str | None:
 
 
 def _node(row: Row) -> str | None:
-    node = read_node([*(row[column] for column in COLUMNS), 0])
+    values = (*(row.get(column) for column in (*SEALED, CHECKSUM)), 0)
+    node = read_node(values)
     if not node.id or not node.space:
         return "its id or its space is empty"
     if content_hash(node.text) != node.content_hash:
         return "its text is not the one that was written: content_hash differs"
     if node.t_invalid is not None and node.t_invalid < node.t_valid:
         return "it ends before it begins to be true"
-    return _bounds(row) or _added(row) or _seal(row)
+    return _bounds(row) or _added(row) or seal_fault(values)
 
 
 def _bounds(row: Row) -> str | None:
@@ -178,12 +180,6 @@ def _added(row: Row) -> str | None:
         moment(at)
         mapping_of(detail)
     return None
-
-
-def _seal(row: Row) -> str | None:
-    if row.get(CHECKSUM) is None or checksum([row[column] for column in (*COLUMNS, *ADDED)]) == row[CHECKSUM]:
-        return None
-    return "it was changed by something else than Clew: its checksum differs"
 
 
 def _event(row: Row) -> str | None:
@@ -243,9 +239,16 @@ def _mention(row: Row) -> str | None:
 
 
 def _meta(row: Row) -> str | None:
-    if row["key"] in WHOLE_NUMBERS and not (type(row["value"]) is int and 0 <= row["value"] <= MAX_NUMBER):
-        return "it is not a number that can be"
-    return None
+    key, value = row["key"], row["value"]
+    if key in WHOLE_NUMBERS:
+        return None if type(value) is int and 0 <= value <= MAX_NUMBER else "it is not a number that can be"
+    if key in TEXTS:
+        return None if type(value) is str else "it is not text"
+    return key_fault(value) if key == "tombstone_key" else "Clew keeps nothing under this name"
+
+
+def _tombstone(row: Row) -> str | None:
+    return None if len(row["digest"]) == DIGEST_BYTES else f"it is not a digest of {DIGEST_BYTES} bytes"
 
 
 def _counts(*columns: str) -> Callable[[Row], str | None]:
@@ -262,6 +265,8 @@ def _not_shares(row: Row, *columns: str) -> str | None:
 
 WHOLE_NUMBERS = frozenset(
     {
+        "analyser",
+        "tombstone_sum",
         "counted",
         "model",
         "unnamed",
@@ -271,6 +276,8 @@ WHOLE_NUMBERS = frozenset(
     }
 )
 """Entries of `meta` that are numbers."""
+TEXTS = frozenset({"posting_format", erasure.MARK})
+"""Entries of `meta` that are text."""
 
 RULES: dict[str, Callable[[Row], str | None]] = {
     "node": _node,
@@ -283,6 +290,7 @@ RULES: dict[str, Callable[[Row], str | None]] = {
     "record": _record,
     "mention": _mention,
     "meta": _meta,
+    "tombstone": _tombstone,
     "rejection": _counts("count"),
     "space": _counts("nodes", "live", "keyed"),
     "name": _counts("holders"),

@@ -14,6 +14,7 @@ from typing import Any
 
 from clew.errors import CorruptStoreError, InputError, clipped
 from clew.types import BEGINNING, Event, Kind, Node, Quality, Stability, Stub
+from clew.words import content_hash
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -50,7 +51,14 @@ COLUMNS = [
 ]
 QUOTE = '"{}"'
 ACCESSES = "coalesce((SELECT a.count FROM access a WHERE a.nid = n.nid), 0)"
-SELECTED = ", ".join(f'n."{column}"' for column in COLUMNS) + f", {ACCESSES}"
+ADDED = ("added_at", "added")
+"""What a node's row says of its ADD event: when, and the detail."""
+CHECKSUM = "checksum"
+SEALED = (*COLUMNS, *ADDED)
+"""What a node's checksum is made of, in this order."""
+SUMMED = ", ".join(QUOTE.format(column) for column in SEALED)
+SELECTED = ", ".join(f'n."{column}"' for column in (*SEALED, CHECKSUM)) + f", {ACCESSES}"
+"""What a node is made of: what its checksum covers, the checksum, and how often it was used."""
 TIMES = frozenset({"t_valid", "t_invalid", "t_created", "t_expired"})
 LISTS = frozenset({"keywords", "tags"})
 FLAGS = frozenset({"protected", "archived"})
@@ -182,15 +190,10 @@ def _inserting(columns: Sequence[str], further: Sequence[str] = ()) -> Inserting
     return statement, attrgetter(*columns), [(columns.index(column), store) for column, store in CELLS.items() if column in columns]
 
 
-ADDED = ("added_at", "added")
-"""What a node's row says of its ADD event: when, and the detail."""
-CHECKSUM = "checksum"
-SUMMED = ", ".join(QUOTE.format(column) for column in (*COLUMNS, *ADDED))
-"""What a node's checksum is made of, in this order."""
 _FEWER = [column for column in COLUMNS if column not in OPTIONAL]
 _WHOLE, _USUAL = _inserting(COLUMNS, [CHECKSUM]), _inserting(_FEWER, [CHECKSUM])
 _ADDED_WHOLE, _ADDED_USUAL = _inserting(COLUMNS, [*ADDED, CHECKSUM]), _inserting(_FEWER, [*ADDED, CHECKSUM])
-_JOINED = "%s\x1f" * (len(COLUMNS) + len(ADDED))
+_JOINED = "%s\x1f" * len(SEALED)
 _IMPORTANCE = COLUMNS.index("importance")
 # From the fields of a usual row and a None behind them to those of a whole one.
 _WIDENED = itemgetter(*(_FEWER.index(column) if column in _FEWER else len(_FEWER) for column in COLUMNS))
@@ -217,7 +220,12 @@ def insertion(node: Node, added: Event | None = None) -> tuple[str, Sequence[Any
 def checksum(values: Sequence[Any]) -> int:
     """Return the checksum of a node's row, from its values as SUMMED selects them."""
     importance = float(values[_IMPORTANCE])  # as SQLite keeps it, whatever was given
-    return zlib.crc32((_JOINED % (*values[:_IMPORTANCE], importance, *values[_IMPORTANCE + 1 :])).encode())
+    return _read_checksum((*values[:_IMPORTANCE], importance, *values[_IMPORTANCE + 1 :]))
+
+
+def _read_checksum(values: tuple[Any, ...]) -> int:
+    """Return the checksum of values that SQLite has returned."""
+    return zlib.crc32((_JOINED % values).encode())
 
 
 def vector_checksum(text_hash: str, vector: bytes) -> int:
@@ -246,36 +254,55 @@ def damaged_node(id: object, reason: object) -> CorruptStoreError:
     return damaged(f"Memory {known}", reason, id=known)
 
 
-def node_of(row: Sequence[Any]) -> Node:
+def node_of(row: tuple[Any, ...]) -> Node:
     """Return the node of a row selected as SELECTED; raise a CorruptStoreError that names it if the row is damaged."""
     try:
-        return read_node(row)
+        node = read_node(row)
+        if (fault := seal_fault(row)) is None:
+            return node
     except UNREADABLE as error:
         raise damaged_node(row[0], error) from error
+    raise damaged_node(row[0], fault)
 
 
 def read_node(row: Sequence[Any]) -> Node:
-    """Return the node of a row selected as SELECTED; raise one of UNREADABLE if the row is damaged."""
+    """Return the node of a row selected as SELECTED; raise one of UNREADABLE if a value cannot be read."""
     shape = tuple(map(type, row))
     if shape not in _SOUND_SHAPES:
         _check_shape(shape)
     values = dict(zip(COLUMNS, row, strict=False))
     for column, read in READ.items():
         values[column] = read(values[column])
+    if row[-1] < 0:
+        raise ValueError("its count of accesses is negative")
     return Node(**values, accesses=row[-1])
 
 
+def seal_fault(row: tuple[Any, ...]) -> str | None:
+    """Return why a row selected as SELECTED is not the one that was written; None if it is, as far as can be told.
+
+    A row that an older Clew wrote has no checksum, only the hash of its text.
+    """
+    kept = row[len(SEALED)]
+    if kept is None:
+        same = content_hash(row[_TEXT]) == row[_CONTENT_HASH]
+        return None if same else "its text is not the one that was written: content_hash differs"
+    return None if _read_checksum(row[: len(SEALED)]) == kept else CHANGED
+
+
+CHANGED = "it was changed by something else than Clew: its checksum differs"
+_TEXT, _CONTENT_HASH = COLUMNS.index("text"), COLUMNS.index("content_hash")
 _TYPES: dict[str, type] = {
-    **dict.fromkeys((*TIMES, *FLAGS, "position", "start", "end"), int),
+    **dict.fromkeys((*TIMES, *FLAGS, "position", "start", "end", "added_at", CHECKSUM, "accesses"), int),
     "importance": float,
 }
-_NULLABLE = frozenset({*OPTIONAL, "quality"})
+_NULLABLE = frozenset({*OPTIONAL, "quality", *ADDED, CHECKSUM})
 _SOUND_SHAPES: set[tuple[type, ...]] = set()  # the types of rows that were found right; as many as optional fields are combined
 
 
 def _check_shape(shape: tuple[type, ...]) -> None:
-    for column, found in zip((*COLUMNS, "accesses"), shape, strict=True):
-        wanted = int if column == "accesses" else _TYPES.get(column, str)
+    for column, found in zip((*SEALED, CHECKSUM, "accesses"), shape, strict=True):
+        wanted = _TYPES.get(column, str)
         if found is not wanted and not (found is type(None) and column in _NULLABLE):
             raise TypeError(f"{column} is of the type {found.__name__}")
     _SOUND_SHAPES.add(shape)

@@ -26,7 +26,7 @@ from clew.store.sqlite.backup import copy_to
 from clew.store.sqlite.counting import COUNTED_BY_TRIGGERS, LENT_COUNTS
 from clew.store.sqlite.labels import LABELS
 from clew.store.sqlite.names import MARK_OPENINGS, NAMES
-from clew.store.sqlite.rows import ADDED
+from clew.store.sqlite.rows import ADDED, CHECKSUM
 from clew.store.sqlite.snapshot import snapshot
 from clew.user_files import is_special
 from clew.words import ANALYSER_VERSION
@@ -224,6 +224,9 @@ CREATE TRIGGER words_changed AFTER UPDATE OF title, text, context, kind ON node 
 END;
 """
 
+TOMBSTONE_KEY = (
+    "SELECT value, (SELECT value FROM meta WHERE key = 'tombstone_sum' AND typeof(value) = 'integer') FROM meta WHERE key = 'tombstone_key'"
+)
 TOMBSTONES = "CREATE TABLE tombstone (digest BLOB PRIMARY KEY) WITHOUT ROWID; -- keyed hashes of forgotten texts"
 CODES = """
 CREATE TABLE token_code (
@@ -501,8 +504,9 @@ def lend_tables(connection: sqlite3.Connection) -> None:
         what, kind, name = statement.split()[:3]
         if kind == "TABLE" and name not in there:
             connection.execute(statement.replace(f"{what} {kind}", f"{what} TEMP {kind}", 1))
-    if not {f"node.{column}" for column in ADDED} <= _columns(connection):
-        empty = ", ".join(f"NULL AS {column}" for column in ADDED)
+    known = _columns(connection)
+    if lacking := [column for column in (*ADDED, CHECKSUM) if f"node.{column}" not in known]:
+        empty = ", ".join(f"NULL AS {column}" for column in lacking)
         connection.execute(f"CREATE TEMP VIEW node AS SELECT *, {empty} FROM main.node")  # a name is looked for there first
     if connection.execute("SELECT 1 FROM meta WHERE key = 'counted'").fetchone() is None:
         connection.execute(LENT_COUNTS)

@@ -26,9 +26,10 @@ from clew.store.sqlite.database import Database, Translating
 from clew.store.sqlite.dense import DenseSearch, strip_segments
 from clew.store.sqlite.evidence import evidence
 from clew.store.sqlite.lexical import WordSearch
-from clew.store.sqlite.repair import repair
+from clew.store.sqlite.repair import rebuild_free_list, repair
 from clew.store.sqlite.row_checks import undecodable_text
 from clew.store.sqlite.rows import (
+    CHANGED,
     COLUMNS,
     SELECTED,
     SUMMED,
@@ -48,13 +49,14 @@ from clew.store.sqlite.rows import (
     node_of,
     vector_checksum,
 )
+from clew.store.sqlite.schema import TOMBSTONE_KEY
 from clew.store.sqlite.seen import Seen
 from clew.store.sqlite.stats import CODED, statistics
 from clew.store.sqlite.transaction import Transaction, Writing
 from clew.store.sqlite.upkeep import Upkeep
 from clew.store.sqlite.verify import first_damage, problems
 from clew.store.sqlite.where import behind, condition, source
-from clew.store.tombstones import KEY_BYTES, tombstone
+from clew.store.tombstones import KEY_BYTES, key_fault, tombstone
 from clew.store.vectors import as_codes, as_unit, codes_fault
 from clew.types import (
     Edge,
@@ -236,7 +238,7 @@ class SqliteStore:
         """Raise if a row is not what was written: a new checksum would make its damage look right."""
         kept, *values = self._sealed(connection, number)
         if kept is not None and kept != checksum(values):
-            raise damaged_node(id, "its checksum differs")
+            raise damaged_node(id, CHANGED)
 
     def _sealed(self, connection: sqlite3.Connection, number: int) -> tuple[Any, ...]:
         row: tuple[Any, ...] = connection.execute(f"SELECT checksum, {SUMMED} FROM node WHERE nid = ?", (number,)).fetchone()
@@ -297,7 +299,7 @@ class SqliteStore:
         found: dict[NodeId, list[Node]] = {}
         with self._reading() as connection:
             for id, *row in connection.execute(query, (json.dumps(list(ids)), reach)):
-                found.setdefault(id, []).append(node_of(row))
+                found.setdefault(id, []).append(node_of(tuple(row)))
         return {id: tuple(nodes) for id, nodes in found.items()}
 
     def beginning(self, prefix: str, *, limit: int) -> tuple[NodeId, ...]:
@@ -344,7 +346,10 @@ class SqliteStore:
     def add_tombstones(self, space: str, content_hashes: Sequence[str]) -> None:
         """Remember by keyed hashes alone that texts of the space were forgotten."""
         with self._writing() as connection:
-            connection.execute("INSERT OR IGNORE INTO meta VALUES ('tombstone_key', ?)", (secrets.token_bytes(KEY_BYTES),))
+            if connection.execute("SELECT 1 FROM meta WHERE key = 'tombstone_key'").fetchone() is None:
+                key = secrets.token_bytes(KEY_BYTES)
+                values = [("tombstone_key", key), ("tombstone_sum", zlib.crc32(key))]
+                connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)
             rows = [(digest,) for digest in self._digests(connection, space, content_hashes)]
             connection.executemany("INSERT OR IGNORE INTO tombstone VALUES (?)", rows)
 
@@ -363,8 +368,12 @@ class SqliteStore:
 
     def _digests(self, connection: sqlite3.Connection, space: str, content_hashes: Sequence[str]) -> dict[bytes, str]:
         """Return the content hashes by their digests; none before the store has a key, and so its first tombstone."""
-        row = connection.execute("SELECT value FROM meta WHERE key = 'tombstone_key'").fetchone()
-        return {tombstone(row[0], space, each): each for each in content_hashes} if row else {}
+        row = connection.execute(TOMBSTONE_KEY).fetchone()
+        if row is None:
+            return {}
+        if fault := key_fault(*row):
+            raise damaged("The key of the tombstones", fault)
+        return {tombstone(row[0], space, each): each for each in content_hashes}
 
     def nodes(self, space: str | None = None, *, on_damage: OnDamage | None = None) -> Iterator[Node]:
         """Yield every node, expired ones too, in the order of ids; without the damaged ones where `on_damage` is told of them."""
@@ -394,7 +403,7 @@ class SqliteStore:
         try:
             with self._reading() as connection, undecodable_text(connection):
                 row = connection.execute(f"SELECT {SELECTED} FROM node n WHERE n.nid = ?", (number,)).fetchone()
-            node = None if row is None else _written(row)
+            node = None if row is None else node_of(row)
         except CorruptStoreError as error:
             on_damage(error if "id" in error.facts else damaged(f"Memory number {number}", error.message, number=number))
             return None
@@ -423,11 +432,13 @@ class SqliteStore:
             clause += f" AND n.importance > {INDEXED_ABOVE}"
         with self._reading() as connection:
             nodes, first = source(connection, where)
+            # Without a least count none is compared: a damaged one is read and told, not passed over.
+            used, counted = (" AND coalesce(a.count, 0) >= ?", [min_accesses]) if min_accesses > 0 else ("", [])
             query = (
                 f"SELECT {SELECTED} FROM {nodes} LEFT JOIN access a ON a.nid = n.nid "
-                f"WHERE {clause} AND n.importance >= ? AND coalesce(a.count, 0) >= ? ORDER BY {ORDERS[sort]} LIMIT ?"
+                f"WHERE {clause} AND n.importance >= ?{used} ORDER BY {ORDERS[sort]} LIMIT ?"
             )
-            return tuple(map(node_of, connection.execute(query, (*first, *values, min_importance, min_accesses, max(0, limit)))))
+            return tuple(map(node_of, connection.execute(query, (*first, *values, min_importance, *counted, max(0, limit)))))
 
     # --- search ---
 
@@ -721,6 +732,8 @@ class SqliteStore:
         """Rebuild everything derived from the truth, drop vectors that are none (`reembed` makes them anew), set aside damaged rows."""
         self._dense.forget()  # what was read from damaged segments
         self._words.forget()
+        with self._database.translated() as connection:
+            rebuild_free_list(connection)
         with self._writing() as connection:
             done = repair(connection, self._database.path)
             self._rebuild_words(connection)
@@ -826,14 +839,6 @@ def _decoded(
             on_damage(found)
 
 
-def _written(row: Row) -> Node:
-    """Return a node whose text is the one that was written."""
-    node = node_of(row)
-    if content_hash(node.text) != node.content_hash:
-        raise damaged_node(node.id, "its text is not the one that was written: content_hash differs")
-    return node
-
-
 def _event(node: NodeId, row: Row) -> Event:
     _, kind, at, detail = row
     return Event(node=node, kind=EventKind(kind), at=moment(at), detail=mapping_of(detail))
@@ -872,7 +877,11 @@ def _signals(rows: Sequence[Row]) -> dict[NodeId, Signals]:
     if not rows:
         return {}
     ids, t_valid, importance, accesses, parent, keyed, told, *_ = zip(*rows, strict=False)  # what is noted has more behind it
-    if {*map(type, importance)} != {float} or {*map(type, accesses)} != {int} or not 0 <= min(importance) <= max(importance) <= 1:
+    if (
+        {*map(type, importance)} != {float}
+        or {*map(type, accesses)} != {int}
+        or not (0 <= min(importance) <= max(importance) <= 1 and min(accesses) >= 0)
+    ):
         raise ValueError("an importance or a count of accesses is damaged")
     if not {*map(type, parent)} <= {str, type(None)}:
         raise TypeError("a parent is damaged")

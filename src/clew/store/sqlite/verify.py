@@ -14,8 +14,9 @@ from clew.store.sqlite.dense import ROWS, SEGMENT_ROWS, changed, records_of
 from clew.store.sqlite.index import RECORD
 from clew.store.sqlite.row_checks import MAX_NUMBER, NUMBERED, bad_rows
 from clew.store.sqlite.rows import UNREADABLE, WAY_OUT, damaged
-from clew.store.sqlite.schema import unexpected_objects
+from clew.store.sqlite.schema import TOMBSTONE_KEY, unexpected_objects
 from clew.store.sqlite.snapshot import snapshot
+from clew.store.tombstones import key_fault
 
 COUNTED = """
 SELECT space, kind, count(*), count(*) FILTER (WHERE t_expired IS NULL AND archived = 0),
@@ -36,10 +37,10 @@ def problems(connection: sqlite3.Connection) -> tuple[Problem, ...]:
     """Return what is wrong with the store, most fundamental first."""
     pages, indexes = file_faults(connection)
     if pages:  # the rest would only repeat that the file is damaged
-        return _told([Problem("file", fault, RESTORE) for fault in pages])
+        return _told([Problem("file", fault, REPAIR if are_of_free_pages(pages) else RESTORE) for fault in pages])
     found = [Problem("indexes", fault, REPAIR) for fault in indexes]
     with snapshot(connection):  # others may write meanwhile
-        for check in (_objects, _rows, _references, _sequences):
+        for check in (_objects, _rows, _references, _sequences, _tombstones):
             found += check(connection)
         if not found:  # derived from damaged rows everything differs
             found += _derived(connection)
@@ -74,6 +75,12 @@ def file_faults(connection: sqlite3.Connection) -> tuple[list[str], list[str]]:
     faults = [str(text) for (text,) in rows if text != "ok" and not str(text).startswith(IN_VALUES)]
     indexes = [fault for fault in faults if any(sign in fault for sign in IN_INDEXES)]
     return [fault for fault in faults if fault not in indexes], indexes
+
+
+def are_of_free_pages(faults: list[str]) -> bool:
+    """Tell whether faults of the file are of its free pages alone, which rewriting it puts right."""
+    lines = [line for fault in faults for line in fault.splitlines() if not line.startswith("*** in database")]
+    return all(line.startswith("Main freelist: ") or line.endswith(" is never used") for line in lines)
 
 
 def _objects(connection: sqlite3.Connection) -> list[Problem]:
@@ -123,6 +130,20 @@ def wrong_sequences(connection: sqlite3.Connection) -> list[tuple[str, int]]:
         if not right or (not kept and highest):
             found.append((table, highest))
     return found
+
+
+def _tombstones(connection: sqlite3.Connection) -> list[Problem]:
+    """Tombstones are digests under one key: with another key, or without one, they recognise nothing."""
+    fault = tombstone_fault(connection)
+    return [Problem("tombstones", f"the key of the tombstones is damaged: {fault}", REPAIR)] if fault else []
+
+
+def tombstone_fault(connection: sqlite3.Connection) -> str | None:
+    """Return why forgotten texts are not recognised any more; None if they are."""
+    row = connection.execute(TOMBSTONE_KEY).fetchone()
+    if row is not None:
+        return key_fault(*row)
+    return "it is missing" if connection.execute("SELECT 1 FROM tombstone").fetchone() else None
 
 
 def _derived(connection: sqlite3.Connection) -> Iterator[Problem]:
