@@ -1,10 +1,10 @@
 """Rank many public sets through the public API with default settings, beside BM25, dense and plain fusion.
 
-Every item is stored by `remember_many` (conversations by `remember_conversation` where there is one), every question is
-asked by `recall`. Source trees are stored by `import_path` and judged by file: the chunks that come back are read down to
-distinct files. The baselines are exact and see the same texts (of code, the chunks as stored, with their titles): BM25 with
-Lucene's formula and repeated query terms counted, cosines of the default model, and the sum of both after min-max
-normalisation over the best hundred.
+Every item is stored by `remember_many`, or in sets named chat by `remember_conversation`, session by session with speakers
+and dates. Every question is asked by `recall`. Source trees are stored by `import_path` and judged by file: the chunks that
+come back are read down to distinct files. The baselines are exact and see the same texts (of code, the chunks as stored, with
+their titles): BM25 with Lucene's formula and repeated query terms counted, cosines of the default model, and the sum of
+both after min-max normalisation over the best hundred.
 
     python -m benchmarks.ranking --data FOLDER --sets cacm,cosqa --out benchmarks/results/ranking.json
     clew eval fetch semble SOURCES/semble && python -m benchmarks.ranking --data FOLDER --sources SOURCES --sets semble
@@ -21,7 +21,8 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,8 @@ class Item:
     text: str
     title: str = ""
     session: str = ""
+    speaker: str = ""
+    time: str = ""
 
 
 @dataclass
@@ -60,7 +63,8 @@ class Part:
 
     items: list[Item]
     questions: list[tuple[str, frozenset[str]]]
-    options: dict[str, Any] = field(default_factory=dict)
+    chat: bool = False
+    """Whether the items are messages, stored session by session."""
     files: bool = False
     """Whether the items are files of a source tree, known by their paths."""
 
@@ -88,7 +92,7 @@ def multihop(folder: Path, first: int, last: int | None, *, titles: bool) -> lis
     return [Part(items, [(row["question"], frozenset(map(str, row["gold_idx"]))) for row in rows])]
 
 
-def locomo(folder: Path, first: int, last: int) -> list[Part]:
+def locomo(folder: Path, first: int, last: int, *, chat: bool) -> list[Part]:
     found = []
     for talk in json.loads((folder / "locomo10.json").read_text(encoding="utf-8"))[first:last]:
         items = [
@@ -97,6 +101,8 @@ def locomo(folder: Path, first: int, last: int) -> list[Part]:
                 f"{turn['speaker']}: {turn['text']}" + (f" [{turn['blip_caption']}]" if "blip_caption" in turn else ""),
                 "",
                 name,
+                turn["speaker"],
+                datetime.strptime(f"{talk['conversation'][f'{name}_date_time']} +0000", "%I:%M %p on %d %B, %Y %z").isoformat(),
             )
             for name, turns in talk["conversation"].items()
             if name.startswith("session_") and isinstance(turns, list)
@@ -104,7 +110,7 @@ def locomo(folder: Path, first: int, last: int) -> list[Part]:
         ]
         known = {item.id for item in items}
         asked = [(row["question"], frozenset(row.get("evidence", ())) & known) for row in talk["qa"]]
-        found.append(Part(items, [(text, ids) for text, ids in asked if ids]))
+        found.append(Part(items, [(text, ids) for text, ids in asked if ids], chat=chat))
     return found
 
 
@@ -150,8 +156,10 @@ SETS: dict[str, Callable[[Path], list[Part]]] = {
     "2wiki-dev-untitled": lambda data: multihop(data / "2wiki_hipporag", 0, 200, titles=False),
     "2wiki-untitled": lambda data: multihop(data / "2wiki_hipporag", 200, None, titles=False),
     "2wiki": lambda data: multihop(data / "2wiki_hipporag", 200, None, titles=True),
-    "locomo-dev": lambda data: locomo(data / "locomo", 0, 4),
-    "locomo": lambda data: locomo(data / "locomo", 4, 10),
+    "locomo-dev": lambda data: locomo(data / "locomo", 0, 4, chat=False),
+    "locomo": lambda data: locomo(data / "locomo", 4, 10, chat=False),
+    "locomo-chat-dev": lambda data: locomo(data / "locomo", 0, 4, chat=True),
+    "locomo-chat": lambda data: locomo(data / "locomo", 4, 10, chat=True),
     "household": lambda _: small(OWN / "household"),
     "desk": lambda _: small(OWN / "desk"),
 }
@@ -222,9 +230,27 @@ def interval(differences: Sequence[float], *, seed: int = 0) -> tuple[float, flo
 # --- running ---
 
 
+def told(memory: clew.Clew, part: Part, space: str) -> dict[str, str]:
+    """Store the items as messages; return which item each node is."""
+    found: dict[str, str] = {}
+    for session in dict.fromkeys(item.session for item in part.items):
+        items = [item for item in part.items if item.session == session]
+        messages = [{"speaker": item.speaker, "text": item.text.removeprefix(f"{item.speaker}: ")} for item in items]
+        outcome = memory.remember_conversation(messages, session=session, space=space, time=items[0].time)
+        found |= {id: item.id for item, each in zip(items, outcome.outcomes, strict=True) if (id := each.id) is not None}
+    return found
+
+
 def stored(memory: clew.Clew, part: Part, space: str) -> dict[str, str]:
     """Store the items as a user would; return which item each memory is."""
-    texts = [{"text": item.text, "title": item.title, "space": space} for item in part.items]
+    if part.chat:
+        return told(memory, part, space)
+    limit = memory.settings.memory.max_title_characters  # a longer title is the first line of its text
+    fits = {item.id: len(item.title) <= limit for item in part.items}
+    texts = [
+        {"text": item.text if fits[item.id] else f"{item.title}\n{item.text}", "title": item.title if fits[item.id] else "", "space": space}
+        for item in part.items
+    ]
     found: dict[str, str] = {}
     for item, outcome in zip(part.items, memory.remember_many(texts), strict=True):
         if outcome.id is not None:
@@ -323,6 +349,8 @@ def main(arguments: Sequence[str]) -> None:
     embedder = cached(model, chosen.cache)
     variants = {"Clew": {}, **dict(map(variant, chosen.variant))}
     results: dict[str, Any] = {}
+    if chosen.out is not None and chosen.out.exists():  # sets may be measured one by one
+        results = json.loads(chosen.out.read_text(encoding="utf-8"))
     for name in chosen.sets.split(","):
         results[name] = found = evaluate(name, (chosen.data, chosen.sources), embedder, variants)
         print(f"{name} ({found['questions']} questions, {found['cpu_seconds']} s of CPU)")
