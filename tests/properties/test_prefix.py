@@ -68,7 +68,7 @@ def fill_with_memories(memory: clew.Clew, clock: FixedClock, draw: Random) -> No
         if draw.random() < 0.3:
             fields["title"] = draw.choice((*PEOPLE, *THINGS)).title()
         text = sentence(draw, number if draw.random() < 0.8 else number // 2)
-        ids.append(memory.remember(text, on_duplicate="insert", **fields).id)
+        ids.append(str(memory.remember(text, on_duplicate="insert", **fields).id))
         clock.advance(hours=7)
     for _ in range(40):
         source, target = draw.sample(ids, 2)
