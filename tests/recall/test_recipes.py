@@ -46,11 +46,13 @@ def test_recipes_differ_in_what_they_say_they_do(memory: clew.Clew) -> None:
         "reranked": 100,
         "agent": 100,
         "staged": 100,
+        "passages": 300,
         "lexical": 100,
         "dense": 100,
     }
     assert {name: stage.channels for name, stage in stages.items()} == {
         **dict.fromkeys(("fast", "balanced", "thorough", "reranked", "agent", "staged"), ("dense", "context", "question", "sparse")),
+        "passages": ("dense", "context", "sparse"),
         "lexical": ("sparse",),
         "dense": ("dense",),
     }
@@ -68,6 +70,7 @@ def test_a_recipe_really_brings_as_many_candidates_as_it_says(memory: clew.Clew)
         "reranked": {"dense": 100, "sparse": 100},
         "agent": {"dense": 100, "sparse": 100},
         "staged": {"dense": 100, "sparse": 100},
+        "passages": {"dense": 300, "sparse": 300},
         "lexical": {"sparse": 100},
         "dense": {"dense": 100},
     }
@@ -93,7 +96,7 @@ def test_agent_judges_and_staged_narrows_and_no_other_recipe_does(memory: clew.C
     kinds = {name: [type(stage) for stage in memory.recipe(name).stages] for name in NAMES}
     assert [name for name in NAMES if Narrow in kinds[name]] == ["staged"]
     assert kinds["staged"] == [*BALANCED[:1], Narrow, *BALANCED[1:]]
-    assert [name for name in NAMES if Spread not in kinds[name]] == ["lexical", "dense"]  # one channel, as it comes
+    assert [name for name in NAMES if Spread not in kinds[name]] == ["passages", "lexical", "dense"]  # one feature, as it comes
     packs = {name: stage for name in NAMES for stage in memory.recipe(name).stages if isinstance(stage, Pack)}
     assert [name for name in NAMES if packs[name].gate is not None] == ["agent"]
     assert packs["agent"].gate == Gate(min_quality=0.4, min_words=30, excluded_stubs=("media", "reference", "breadcrumb"))

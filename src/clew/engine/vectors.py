@@ -13,7 +13,7 @@ from time import perf_counter
 import numpy as np
 
 from clew.errors import ModelError, ModelMismatchError, ModelMissingError
-from clew.ingest.embedding import Embedded, Source, embed_passages
+from clew.ingest.embedding import Embedded, Source, check_token_dimension, embed_passages
 from clew.ports import Background, Embedder, EmbedRole, ModelInfo, SpannedText, Store, SupportsBackground, SupportsTokens
 from clew.recall.state import QueryTokens, QueryVectors
 
@@ -77,6 +77,7 @@ class Vectoriser:
             if not self._token_codes or not isinstance(model, SupportsTokens):
                 return Embedded(model.embed([text], role=EmbedRole.QUERY))
             found = model.embed_tokens([SpannedText.whole(text)], role=EmbedRole.QUERY)
+            check_token_dimension(model, found.tokens)
             tokens.append(QueryTokens(found.tokens[0], tuple((piece, model.count(piece)) for piece in text.split())))
             return Embedded(found.vectors)
 

@@ -54,9 +54,23 @@ def embed_passages(embedder: Embedder, sources: Sequence[Source], *, token_codes
     for at in range(0, len(sources), TEXTS_AT_ONCE):
         some = [SpannedText(each, ()) if isinstance(each, str) else each for each in sources[at : at + TEXTS_AT_ONCE]]
         found = embedder.embed_tokens(some, role=EmbedRole.PASSAGE)
+        check_token_dimension(embedder, found.tokens)
         vectors.append(found.vectors)
         codes += [pack(tokens) if each.spans else None for each, tokens in zip(some, found.tokens, strict=True)]
     return Embedded(np.concatenate(vectors), codes=codes)
+
+
+def check_token_dimension(embedder: Embedder, tokens: Sequence[Vectors]) -> None:
+    """Refuse token vectors that are not as long as the model's text vectors: a store keeps one dimension for a model."""
+    for found in tokens:
+        if len(found) and found.shape[1] != embedder.dimension:
+            raise ModelMismatchError(
+                f"The token vectors of {embedder.id} have {found.shape[1]} numbers, its text vectors {embedder.dimension}. Both must have "
+                "the same: let `embed` return the normalised mean of the token vectors, or set model.token_codes to false.",
+                model=embedder.id,
+                tokens=found.shape[1],
+                dimension=embedder.dimension,
+            )
 
 
 def sources_of(said: Iterable[str], questions: Iterable[str]) -> dict[str, Source]:

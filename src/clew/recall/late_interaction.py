@@ -30,6 +30,15 @@ def scored_tokens(recall: Recall, ids: Sequence[NodeId], *, store: Store) -> dic
     return dict(zip(codes, scores.tolist(), strict=True))
 
 
+def unweighted_tokens(recall: Recall, ids: Sequence[NodeId], *, store: Store) -> dict[NodeId, float]:
+    """Return MaxSim of each node that has token codes: the mean over all query tokens of the best product with one of its own."""
+    if recall.query is None or not len(recall.query.tokens):
+        return {}
+    codes = {id: code for id, code in store.token_codes(ids).items() if code}
+    means = maxsim(recall.query.tokens, list(codes.values())).astype(np.float64).mean(axis=0)
+    return dict(zip(codes, means.tolist(), strict=True))
+
+
 def token_weights(pieces: Sequence[tuple[str, int]], held: Mapping[str, int], *, nodes: int) -> Vectors:
     """Return the weight of each query token: the IDF of its word as a share of the highest, and FLOOR more.
 

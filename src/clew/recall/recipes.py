@@ -6,6 +6,7 @@ thorough   300: for presets that reorder by recency or importance, and for long 
 reranked   balanced, and a cross-encoder reads the best hits once more
 agent      balanced, and chunks that are poor, stubs or too short even with their context are turned away
 staged     sections first, then the chunks inside the best of them
+passages   300 candidates, ranked by late interaction alone: texts like the query, which is itself a passage
 lexical    words alone; needs no model
 dense      meaning alone
 """
@@ -30,6 +31,7 @@ from clew.recall.fuse import FeatureWeights, Fuse
 from clew.recall.gate import Gate
 from clew.recall.narrow import Narrow
 from clew.recall.pack import Pack
+from clew.recall.passages import Passages
 from clew.recall.rerank import Read, Rerank
 from clew.recall.score import Score
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Recall, Stage, Step
@@ -42,12 +44,12 @@ if TYPE_CHECKING:
     from clew.recall.meta import Meta
     from clew.recall.spread import Spread
 
-NAMES = ("fast", "balanced", "thorough", "reranked", "agent", "staged", "lexical", "dense")
+NAMES = ("fast", "balanced", "thorough", "reranked", "agent", "staged", "passages", "lexical", "dense")
 FAST_SHARE = 0.3  # of the configured candidates
 THOROUGH_FACTOR = 3
-CHANNELS = {"lexical": (SPARSE,), "dense": (DENSE,)}
+CHANNELS = {"lexical": (SPARSE,), "dense": (DENSE,), "passages": (DENSE, CONTEXT, SPARSE)}
 ALL = (DENSE, CONTEXT, QUESTION, SPARSE)
-PLAIN = ("lexical", "dense")  # one channel, as it comes
+PLAIN = ("passages", "lexical", "dense")  # one feature, as it comes
 TOLD = "told"
 MIN_SIGNAL = 0.05  # a weaker signal is not passed on
 
@@ -89,6 +91,7 @@ def recipe(
     """Return the recipe of this name, bound to its settings and ports."""
     options = settings.recall
     limits = {"fast": max(1, round(options.candidates * FAST_SHARE)), "thorough": options.candidates * THOROUGH_FACTOR}
+    limits["passages"] = limits["thorough"]
     limit = limits.get(name, options.candidates)
     weights = options.weights
     timed = options.times and name not in PLAIN
@@ -140,7 +143,7 @@ def recipe(
             Analyse(settings.memory.categories, times=timed, store=store),
             *(before if name == "staged" else ()),
             candidates,
-            fuse,
+            Passages(fuse=fuse, store=store) if name == "passages" else fuse,
             *beside,
             score,
             *after,

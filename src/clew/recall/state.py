@@ -182,23 +182,6 @@ class LazyHits(Sequence[Hit]):
         make = self._make
         return LazyHits(sorted(kept + fresh, key=itemgetter(0, 1)), lambda source: changed.get(source[1]) or make(source))
 
-    def reranked(self, move: Callable[[Sequence[Hit]], LazyHits], *, first: int, wanted: int) -> LazyHits:
-        """Return what `move` makes of all, given the first to look at; of more, until none that it has not seen is among the wanted.
-
-        What was not looked at would otherwise overtake by paying nothing.
-
-        >>> hits = LazyHits.of([Hit("a", 0.9, {}), Hit("b", 0.8, {}), Hit("c", 0.7, {})])
-        >>> halved = lambda first: hits.exchanged({hit.id: hit._replace(score=hit.score / 2) for hit in first})
-        >>> [hit.id for hit in hits.reranked(halved, first=1, wanted=1)]
-        ['a', 'b', 'c']
-        """
-        while True:
-            looked_at = self[:first]
-            moved, seen = move(looked_at), {hit.id for hit in looked_at}
-            if first >= len(self) or all(hit.id in seen for hit in moved[:wanted]):
-                return moved
-            first *= 2
-
     def __len__(self) -> int:
         """Return how many there are."""
         return len(self._sources)

@@ -74,7 +74,8 @@ def is_english(text: str) -> bool:
     plain = [folded(word) for word in words(text) if word.isalpha()]
     if len(plain) < LEAST_WORDS or any(word in STOP_WORDS for word in plain):
         return True
-    return 3 * sum(word in COMMON_WORDS for word in plain) >= len(plain)
+    # A short word may be common in several languages: German says "der" and "ab".
+    return 3 * sum(len(word) > 3 and word in COMMON_WORDS for word in plain) >= len(plain)
 
 
 def _salience(word: str, before: str, codes: Mapping[str, str]) -> Salience | None:

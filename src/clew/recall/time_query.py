@@ -125,12 +125,13 @@ def answer_by_period(recall: Recall, *, limit: int, store: Store) -> Recall:
     """Put the memories dated in the period asked about first, latest first; of the others keep those that name the period.
 
     Where nothing is dated in the period and no text names it, all hits stay, with a note. A question that asks about
-    more than a period is returned as it is.
+    more than a period is returned as it is. The number listed does not depend on k: TimeOrder gives the hits the scores of
+    their places among all, which would differ with it.
     """
     when = recall.when
     if when is None or not when.alone:
         return recall
-    listed = [node.id for node in _dated_in(when.spans, recall.question.where, max(limit, recall.question.k), store)]
+    listed = [node.id for node in _dated_in(when.spans, recall.question.where, limit, store)]
     inside = dict.fromkeys(listed)
     others = [hit for hit in recall.hits if hit.id not in inside]
     naming = _naming(others, when.spans, store)

@@ -203,7 +203,7 @@ class RecallSettings(Section):
     recipe: str = setting(
         "balanced",
         "The list of stages a recall runs.",
-        choices=("fast", "balanced", "thorough", "reranked", "agent", "staged", "lexical", "dense"),
+        choices=("fast", "balanced", "thorough", "reranked", "agent", "staged", "passages", "lexical", "dense"),
     )
     preset: str = setting("semantic", "The weights of the score: a name of score.presets.")
     candidates: int = setting(100, "How many candidates each channel brings.", within=(1, 10_000))

@@ -18,7 +18,7 @@ OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--recipe",
         metavar="NAME",
         shell_complete=recipes,
-        help="The stages to run: fast, balanced, thorough, reranked, agent, staged, lexical or dense. [balanced]",
+        help="The stages to run: fast, balanced, thorough, reranked, agent, staged, passages, lexical or dense. [balanced]",
     ),
     click.option(
         "--preset",

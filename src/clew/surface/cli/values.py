@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import click
 
-RECIPES = ("fast", "balanced", "thorough", "reranked", "agent", "staged", "lexical", "dense")
+RECIPES = ("fast", "balanced", "thorough", "reranked", "agent", "staged", "passages", "lexical", "dense")
 
 
 def presets(ctx: click.Context, parameter: click.Parameter, typed: str) -> list[str]:  # noqa: ARG001 - click's signature, of all four

@@ -198,7 +198,9 @@ class Hybrid(Search):
 class Question(Search):
     """A question."""
 
-    recipe: str | None = Field(None, description="The stages to run: fast, balanced, thorough, reranked, agent, staged, lexical or dense.")
+    recipe: str | None = Field(
+        None, description="The stages to run: fast, balanced, thorough, reranked, agent, staged, passages, lexical or dense."
+    )
     trace: bool = Field(False, description="Add a trace, which /v1/replay reads.")
 
 
