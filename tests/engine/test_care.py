@@ -183,7 +183,9 @@ def test_a_damaged_vector_is_an_error_that_says_what_to_do_and_does_not_stop_the
     raw(path, "UPDATE embedding SET vector = x'00ff' WHERE eid = 2")
     with pytest.raises(clew.ClewError, match="clew verify --repair"):
         memory.recall("ladder")
-    assert memory.recall("ladder", recipe="lexical").hits
+    by_words = memory.recall("ladder", recipe="lexical")
+    assert [hit.confidence for hit in by_words.hits] == [None]
+    assert any("clew verify --repair" in note for note in by_words.notes)
     memory.protect(ids[0])
     assert memory.verify(repair=True) == ()
     assert memory.reembed().embedded == 1

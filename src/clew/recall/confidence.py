@@ -16,6 +16,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from clew.errors import CorruptStoreError
 from clew.ports import Background, Store
 from clew.recall.fetch import covered, fetched
 from clew.recall.state import CONTEXT, DENSE, NAMED, PATH, BestConfidence, Hit, LazyHits, Recall, Rejection
@@ -154,7 +155,12 @@ class Confidence:
         # A hit found by a time alone is of that time, and a question without content words gives nothing to judge by.
         if not recall.hits or (recall.when is not None and recall.when.alone):
             return recall
-        asked = self._asked(recall)
+        try:
+            asked = self._asked(recall)
+        except CorruptStoreError as error:  # words are found without the vectors, which are counted with the nodes
+            if recall.vector is not None:
+                raise
+            return replace(recall, notes=(*recall.notes, f"The hits have no confidence: {error}"))
         if not asked.weights:
             return recall
         embedded = self.store.model() if recall.vector is not None else None
