@@ -55,7 +55,7 @@ def test_the_missions_numbers_are_the_defaults() -> None:
         60,
         0.7,
         0.3,
-        0.0,
+        -0.1,
     )
     assert (settings.score.recency_rate_per_day, settings.score.access_divisor) == (0.1, 5.0)
     assert settings.score.presets["balanced"] == Weights(semantic=0.5, recency=0.2, importance=0.2, access=0.1)

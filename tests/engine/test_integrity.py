@@ -41,7 +41,7 @@ def ids(open_clew: Open) -> tuple[str, ...]:
         memory.store.keep("token", "t", {"name": "agent"})
         memory.protect(ids[1])
         memory.forget(str(memory.remember(FORGOTTEN).id))
-        memory.recall("kettle")
+        memory.recall("kettle", k=1)
         memory.stats()
     return ids
 

@@ -228,7 +228,8 @@ def test_min_similarity_holds_for_both_channels_and_counts_what_it_drops(open_cl
     assert best.value == max(rejection.value for rejection in answer.rejected)
 
 
-def test_nothing_relevant_is_said_honestly(memory: clew.Clew) -> None:
+def test_nothing_relevant_is_said_honestly(open_clew: Open) -> None:
+    memory = open_clew(recall={"dense_floor": 0.1})
     filled(memory)
     answer = memory.recall("quantum chromodynamics")
     assert answer.nothing_relevant

@@ -135,7 +135,8 @@ def test_reasons_add_up_to_the_score_and_begin_with_the_largest(memory: clew.Cle
             assert set(why.main) <= set(why.reasons)
 
 
-def test_a_memory_that_was_not_ranked_says_what_kept_it_out(memory: clew.Clew) -> None:
+def test_a_memory_that_was_not_ranked_says_what_kept_it_out(open_clew: Open) -> None:
+    memory = open_clew(recall={"dense_floor": 0.1})
     id = str(memory.remember("Penguins sleep standing up in colder winters").id)
     why = memory.why("VPN certificates", id)
     assert (why.hit, why.rank, why.answer_rank, why.main, why.decisive) == (None, None, None, (), False)

@@ -152,10 +152,11 @@ def test_a_floor_of_similarity_is_named_with_the_exact_cosine(memory: clew.Clew)
     assert told(memory.why_not("coffee", id, min_similarity=0.99)) == ("candidates", "min_similarity", cosine, 0.99, None)
 
 
-def test_what_is_too_far_and_shares_no_word_falls_below_the_dense_floor(memory: clew.Clew) -> None:
+def test_what_is_too_far_and_shares_no_word_falls_below_the_dense_floor(open_clew: Open) -> None:
+    memory = open_clew(recall={"dense_floor": 0.1})
     id = str(memory.remember(TEA).id)
     found = memory.why_not("VPN certificates", id)
-    assert (found.stage, found.reason, found.threshold) == ("candidates", "dense_floor", HashingEmbedder().background.cosine)
+    assert (found.stage, found.reason, found.threshold) == ("candidates", "dense_floor", HashingEmbedder().background.cosine_at(0.1))
     assert found.value < found.threshold
 
 

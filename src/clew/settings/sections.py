@@ -208,7 +208,7 @@ class RecallSettings(Section):
     preset: str = setting("semantic", "The weights of the score: a name of score.presets.")
     candidates: int = setting(100, "How many candidates each channel brings.", within=(1, 10_000))
     dense_floor: float = setting(
-        0.0, "What is less similar is no dense candidate: 0 is the model's cosine of an unrelated text, 1 the highest.", within=COSINE
+        -0.1, "What is less similar is no dense candidate: 0 is the model's cosine of an unrelated text, 1 the highest.", within=COSINE
     )
     fusion: str = setting("weighted", "How channels are fused: a weighted sum of scores, or reciprocal ranks.", choices=("weighted", "rrf"))
     rrf_k: int = setting(60, "The k of reciprocal-rank fusion: score = sum of weight / (k + rank).", within=ANY_COUNT)
