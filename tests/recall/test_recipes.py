@@ -19,10 +19,11 @@ from clew.recall.score import Score
 from clew.recall.spread import Spread
 from clew.recall.state import Question, Recall
 from clew.recall.time_order import TimeOrder
+from clew.recall.tracerank import TraceRank
 from clew.settings import Weights
 from clew.testing import FixedClock, where
 
-BALANCED = [Analyse, Candidates, Fuse, Spread, Score, Relevant, TimeOrder, Pack]
+BALANCED = [Analyse, Candidates, Fuse, Spread, Score, Relevant, TraceRank, TimeOrder, Pack]
 
 
 @pytest.fixture
@@ -143,7 +144,7 @@ def test_the_settings_reach_the_stages() -> None:
     }
     options |= {"weights": {"period": 0.3, "section": 0.4, "section_long": 0.35}}
     with clew.open(":memory:", model={"embedder": "none"}, recall=options, score={"access_divisor": 9.0}) as memory:
-        _, found, fuse, _, score, _, time_order, _ = memory.recipe("balanced").stages
+        _, found, fuse, _, score, _, _, time_order, _ = memory.recipe("balanced").stages
         assert isinstance(found, Candidates)
         assert (found.limit, found.dense_floor) == (7, 0.1)
         assert isinstance(fuse, Fuse)
