@@ -96,8 +96,8 @@ def test_the_temporal_factor_is_as_worked_out_by_hand(stability: Stability, days
 def test_the_multiplier_is_the_product_and_every_factor_can_be_switched_off() -> None:
     known = Evidence(Stability.DYNAMIC, ago(days=90), (ago(days=21),), related=9)
     whole = factors(known, now=NOW)
-    assert whole == pytest.approx((1.1096416, 1.3453878, 0.3678794), abs=1e-6)
-    assert whole.product == pytest.approx(0.5492065, abs=1e-6)  # 1.1096416 · 1.3453878 · 0.3678794
+    assert whole == pytest.approx((1.1096416, 1.3453878, 0.7918896), abs=1e-6)  # e^(−21/90): it was said again 21 days ago
+    assert whole.product == pytest.approx(1.1822105, abs=1e-6)  # 1.1096416 · 1.3453878 · 0.7918896
     for name in Factors._fields:
         without = factors(known, now=NOW, switches=Switches(**{name: False}))
         assert without == whole._replace(**{name: 1.0})
@@ -105,10 +105,14 @@ def test_the_multiplier_is_the_product_and_every_factor_can_be_switched_off() ->
 
 
 def test_an_age_is_that_at_the_time_asked_about() -> None:
-    known = Evidence(Stability.EPHEMERAL, ago(days=14), (ago(days=1),))
-    then = factors(known, now=NOW, at=ago(days=7))
-    assert then.temporal == pytest.approx(math.exp(-1))
-    assert then.reinforcement == factors(known, now=NOW).reinforcement
+    known = Evidence(Stability.EPHEMERAL, ago(days=14))
+    assert factors(known, now=NOW, at=ago(days=7)).temporal == pytest.approx(math.exp(-1))
+
+
+def test_an_age_counts_from_when_it_was_last_said_again() -> None:
+    known = Evidence(Stability.EPHEMERAL, ago(days=28), (ago(days=14), ago(days=7)))
+    assert factors(known, now=NOW).temporal == pytest.approx(math.exp(-1))
+    assert factors(known, now=ago(days=10)).temporal == pytest.approx(math.exp(-4 / 7))  # nobody knew of the second time then
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1), st.floats(1, 10))

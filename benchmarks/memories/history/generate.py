@@ -89,8 +89,8 @@ def questions_of(families: list[dict[str, Any]], prefix: str) -> Iterator[dict[s
         number += len(family["m"])
 
 
-def main() -> None:
-    """Write the file."""
+def generated() -> str:
+    """Return the text of memories.yaml."""
     told = yaml.safe_load((HERE / "families.yaml").read_text(encoding="utf-8"))
     draw = Random(20261201)
     lines = [
@@ -101,7 +101,7 @@ def main() -> None:
         lines += [f"  - {flow(memory)}\n" for memory in memories_of(families, space[0], draw)]
         lines.append("  questions:\n")
         lines += [f"  - {flow(question)}\n" for question in questions_of(families, space[0])]
-    (HERE / "memories.yaml").write_text("".join(lines), encoding="utf-8")
+    return "".join(lines)
 
 
 def flow(value: dict[str, Any]) -> str:
@@ -109,4 +109,4 @@ def flow(value: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    (HERE / "memories.yaml").write_text(generated(), encoding="utf-8")

@@ -107,8 +107,9 @@ def _history(settings: Settings) -> Iterator[Variant]:
     on = settings.tracerank.enabled
     yield Variant(name="no-tracerank" if on else "tracerank", settings={"tracerank.enabled": not on})
     for factor in FACTORS:
-        if on and getattr(settings.tracerank, factor):
-            yield Variant(name=f"no-tracerank-{factor}", settings={f"tracerank.{factor}": False})
+        if on:
+            counts = getattr(settings.tracerank, factor)
+            yield Variant(name=f"no-tracerank-{factor}" if counts else f"tracerank-{factor}", settings={f"tracerank.{factor}": not counts})
         if not on:
             alone = {f"tracerank.{each}": each == factor for each in FACTORS}
             yield Variant(name=f"tracerank-{factor}", settings={"tracerank.enabled": True, **alone})

@@ -122,6 +122,7 @@ def recipe(
         recency_rate_per_day=counted.recency_rate_per_day,
         told=counted.recency_from == TOLD,
         access_divisor=counted.access_divisor,
+        history=None if name in PLAIN else _tracerank(settings, store),
         store=store,
     )
     pack = Pack(expand=_expand(settings, store), gate=_gate(name, settings), store=store)
@@ -132,7 +133,6 @@ def recipe(
         if name in PLAIN
         else (
             Diversity(weight=weights["repeat"], code=CodeFeatures(store=store) if options.code_features else None, store=store),
-            *_tracerank(settings, store),
             *_rerank(name, settings, store, read, reader),
             TimeOrder(period_weight=weights["period"], store=store),
         )
@@ -191,13 +191,13 @@ def _confidence(name: str, settings: Settings, store: Store, background: Backgro
     return Confidence(mode=OFF if name in PLAIN else settings.recall.relevance_gate, background=background, store=store)
 
 
-def _tracerank(settings: Settings, store: Store) -> tuple[TraceRank, ...]:
+def _tracerank(settings: Settings, store: Store) -> TraceRank | None:
     chosen = settings.tracerank
     if not chosen.enabled:
-        return ()
+        return None
     switches = Switches(reinforcement=chosen.reinforcement, graph=chosen.graph, temporal=chosen.temporal)
     bounds = {"least": chosen.least, "most": chosen.most, "min_relevance_share": chosen.min_relevance_share}
-    return (TraceRank(switches=switches, **bounds, store=store),)
+    return TraceRank(switches=switches, **bounds, store=store)
 
 
 def _rerank(name: str, settings: Settings, store: Store, read: Read, reader: str) -> tuple[Rerank, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
@@ -127,6 +127,8 @@ class Score:
     store: Store = field(repr=False, compare=False)
     told: bool = True
     """Whether a memory is as recent as when it was told, or as when it became true."""
+    history: Callable[[Recall], Recall] | None = None
+    """What multiplies the relevance of hits by their history (TraceRank)."""
 
     def __call__(self, recall: Recall) -> Recall:
         """Set components and scores; what it has read of the hits is passed on."""
@@ -147,4 +149,5 @@ class Score:
             negated, id = each
             return hits[places[id]]._replace(score=-negated, components=components(worths[id], known[id], **terms))
 
-        return replace(recall, hits=LazyHits(sorted((-score, id) for id, score in found.items()), made), signals=known)
+        scored = replace(recall, hits=LazyHits(sorted((-score, id) for id, score in found.items()), made), signals=known)
+        return scored if self.history is None else self.history(scored)

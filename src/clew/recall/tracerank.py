@@ -1,14 +1,13 @@
-"""Does what happened to a memory speak for it? TraceRank as a factor on the relevance in a score (V14, V17)."""
+"""Multiply the relevance of hits by what happened to them: said again, out of date, related to many (TraceRank)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from clew.graph.tracerank import Switches, bounded, factors, reached
-from clew.ports import Evidence, Store
+from clew.graph.tracerank import LIFE_DAYS, Switches, bounded, factors, reached
+from clew.ports import Store
 from clew.recall.score import with_components
-from clew.recall.state import Component, Hit, Recall
+from clew.recall.state import Component, Hit, LazyHits, Recall
 from clew.types import Filter, NodeId
 
 SEMANTIC = "semantic"
@@ -41,20 +40,23 @@ class TraceRank:
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the scores anew, in their new order; needs the components that the score has left."""
-        hits = tuple(recall.hits)
-        best = max((hit.components[SEMANTIC].value for hit in hits if SEMANTIC in hit.components), default=0.0)
-        relevant = [hit.id for hit in hits if self._reaches(hit, best)]
-        if not relevant:
+        hits = LazyHits.of(recall.hits)
+        moved = self._multipliers(list(hits.worths()), recall.question.where)
+        if not moved:  # most memories have no history, and no hit has to be made to know that
             return recall
-        known = self.store.evidence(relevant)
-        acted = [self._ranked(hit, known, recall.question.where) for hit in hits]
-        return replace(recall, hits=tuple(sorted(acted, key=lambda hit: (-hit.score, hit.id))))
+        scored = [hit for hit in hits if SEMANTIC in hit.components]
+        best = max((hit.components[SEMANTIC].value for hit in scored), default=0.0)
+        changed = {hit.id: multiplied(hit, moved[hit.id]) for hit in scored if hit.id in moved and self._reaches(hit, best)}
+        return replace(recall, hits=hits.exchanged(changed)) if changed else recall
 
     def _reaches(self, hit: Hit, best: float) -> bool:
-        return SEMANTIC in hit.components and reached(hit.components[SEMANTIC].value, best=best, share=self.min_relevance_share)
+        return reached(hit.components[SEMANTIC].value, best=best, share=self.min_relevance_share)
 
-    def _ranked(self, hit: Hit, known: Mapping[NodeId, Evidence], where: Filter) -> Hit:
-        if hit.id not in known:
-            return hit
-        made = factors(known[hit.id], now=where.known_at or where.now, at=where.moment, switches=self.switches)
-        return multiplied(hit, bounded(made.product, least=self.least, most=self.most))
+    def _multipliers(self, ids: list[NodeId], where: Filter) -> dict[NodeId, float]:
+        """Return the factors of the memories whose history says anything."""
+        now, at = where.known_at or where.now, where.moment
+        known = self.store.evidence(ids) if ids else {}
+        told = {id: each for id, each in known.items() if each.reinforced or each.related or each.stability in LIFE_DAYS}
+        made = {id: factors(each, now=now, at=at, switches=self.switches).product for id, each in told.items()}
+        found = {id: bounded(factor, least=self.least, most=self.most) for id, factor in made.items()}
+        return {id: factor for id, factor in found.items() if factor != 1.0}
