@@ -17,7 +17,7 @@ LAYERS = (
     ("errors",),
     ("types", "times"),
     ("words", "gist", "ids", "forking", "private_files", "parsing", "user_files", "token_codes"),
-    ("settings", "ports"),
+    ("settings", "ports", "when"),
     ("graph",),
     ("store", "models", "recall", "ingest"),
     ("telemetry",),

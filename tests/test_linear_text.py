@@ -29,7 +29,7 @@ COMPILE_ARGUMENTS = {
     f"clew.{name}"
     for name in (
         *("ingest.firewall.echo.spoken", "ingest.firewall.echo.wrapping", "ingest.firewall.instructions.rule"),
-        *("ingest.firewall.secrets.rule", "ingest.questions.rules", "recall.when.named", "recall.when.vocabulary"),
+        *("ingest.firewall.secrets.rule", "ingest.questions.rules", "when.named", "when.vocabulary"),
         *("ingest.chunkers.html_blocks", "ingest.readers.ignoring", "ingest.readers.markdown", "models.wordpiece"),
     )
 }
@@ -118,7 +118,7 @@ def test_an_import_takes_linear_time_whatever_is_repeated(format: str) -> None:
 
 
 def test_a_question_is_analysed_in_linear_time() -> None:
-    from clew.recall.when import when
+    from clew.when import when
 
     with clew.open(":memory:", model={"embedder": "hashing-64"}) as memory:
         now = memory.now()

@@ -13,11 +13,11 @@ import clew
 from clew.recall.meta import ENTITIES, KEYWORDS, SHARES, TIME, Meta, blended, filed_under, meta, overlap, temporal_match
 from clew.recall.placed import relevance
 from clew.recall.state import DENSE, SPARSE, Hit, Place, Question, Recall
-from clew.recall.when import when
 from clew.settings import Weights
 from clew.store.memory import MemoryStore
 from clew.testing import NOW, FixedClock, node, where
 from clew.types import Mention
+from clew.when import when
 from clew.words import query_terms
 
 UNIT = st.floats(0.0, 1.0)

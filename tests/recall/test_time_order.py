@@ -14,11 +14,11 @@ import clew
 from clew.recall.score import total
 from clew.recall.state import Component, Hit, Question, Recall
 from clew.recall.time_order import MIN_SHARE, TimeOrder
-from clew.recall.when import TimeSpan, When
 from clew.settings import Weights
 from clew.store.memory import MemoryStore
 from clew.testing import NOW, FixedClock, where
 from clew.types import Signals
+from clew.when import TimeSpan, When
 
 DEPLOYS = {
     "2026-01-10": "The deploy of the harbour server failed because the disk was full",

@@ -9,8 +9,8 @@ import pytest
 
 import clew
 from clew.recall.score import total
-from clew.recall.when import when
 from clew.testing import FixedClock
+from clew.when import when
 
 LIFE = {
     "2025-12-01": "The landlord raised the rent by a tenth",

@@ -62,6 +62,6 @@ class Analyse:
         read = replace(recall, terms=tuple(query_terms(text)), phrases=quoted_phrases(text), categories=categories)
         if not self.times:
             return read
-        from clew.recall.when import when  # noqa: PLC0415 - the date grammar is needed by a question only
+        from clew.when import when  # noqa: PLC0415 - the date grammar is needed by a question only
 
         return resolve_times(replace(read, when=when(text, now=recall.question.where.moment)), store=self.store)

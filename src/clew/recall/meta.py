@@ -20,7 +20,7 @@ from clew.types import Node
 from clew.words import terms
 
 if TYPE_CHECKING:  # as in `state`: the rules are loaded by a question that names a time
-    from clew.recall.when import TimeSpan
+    from clew.when import TimeSpan
 
 KEYWORDS, TIME, ENTITIES = "keywords", "time", "entities"
 SHARES = {KEYWORDS: 0.5, TIME: 0.3, ENTITIES: 0.2}
@@ -39,7 +39,7 @@ def overlap(asked: Collection[str], held: Collection[str]) -> float:
 def temporal_match(spans: Sequence[TimeSpan], t_valid: datetime, t_invalid: datetime | None) -> float:
     """Return how a memory's time lies to the times asked for: 1 it began in one, 0.5 it was true in one, 0 neither.
 
-    >>> from clew.recall.when import when
+    >>> from clew.when import when
     >>> spans = when("What happened in March 2024?", now=datetime(2026, 3, 1)).spans
     >>> from datetime import UTC
     >>> began, before, long_over = (datetime(2024, 3, 7, tzinfo=UTC), datetime(2023, 1, 1, tzinfo=UTC), datetime(2023, 2, 1, tzinfo=UTC))

@@ -15,7 +15,7 @@ from clew.types import Filter, Node, NodeId, Ranking, Signals, Vectors
 from clew.words import token_estimate
 
 if TYPE_CHECKING:  # a store that is written to or listed reads no question
-    from clew.recall.when import When
+    from clew.when import When
 
 DENSE = "dense"
 SPARSE = "sparse"

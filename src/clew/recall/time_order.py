@@ -14,7 +14,7 @@ from clew.recall.time_query import PERIOD
 from clew.types import SUPERSEDES, NodeId, Signals
 
 if TYPE_CHECKING:
-    from clew.recall.when import TimeSpan, When
+    from clew.when import TimeSpan, When
 
 RELEVANCE, TIME, NOT_YET = "semantic", "time", "not_yet"
 STEP = 1e-6  # the least difference between two scores: enough for every comparison, too little to be seen

@@ -19,8 +19,8 @@ from clew.types import BEGINNING, Filter, Node, NodeId
 from clew.words import folded, query_terms, terms, word_terms, words
 
 if TYPE_CHECKING:  # the date grammar is loaded only by a question that names a time
-    from clew.recall.when import TimeSpan, When
-    from clew.recall.when.values import Event
+    from clew.when import TimeSpan, When
+    from clew.when.values import Event
 
 PERIOD = "period"
 MAX_EVENTS = 8  # events of a question that are looked up; a text with more is not a question
@@ -87,7 +87,7 @@ def _date_events(recall: Recall, when: When, store: Store) -> Recall:
 
 
 def _event_span(event: Event, where: Filter, store: Store) -> TimeSpan | None:
-    from clew.recall.when.values import TimeSpan  # noqa: PLC0415 - only an event needs it
+    from clew.when.values import TimeSpan  # noqa: PLC0415 - only an event needs it
 
     node = _memory_of_event(event, where, store)
     ends = None if node is None else event.placed(*_dates_of(node))
@@ -110,7 +110,7 @@ def _memory_of_event(event: Event, where: Filter, store: Store) -> Node | None:
 
 def _dates_of(node: Node) -> tuple[datetime, datetime]:
     """Return when the event of a memory took place: the one date that its text names, or the memory's own."""
-    from clew.recall.when import when  # noqa: PLC0415 - only an event needs it
+    from clew.when import when  # noqa: PLC0415 - only an event needs it
 
     spans = [span for span in when(node.text, now=node.t_valid).spans if span.relation == "in"]
     if len(spans) == 1 and spans[0].start is not None and spans[0].end is not None:
@@ -163,12 +163,12 @@ def _naming(hits: Sequence[Hit], spans: Sequence[TimeSpan], store: Store) -> fro
 def date_terms(span: TimeSpan) -> frozenset[str]:
     """Return the index terms of the numbers and months in a span's words.
 
-    >>> from clew.recall.when import when
+    >>> from clew.when import when
     >>> spans = when("What happened in March 1999, and what last week?", now=datetime(2026, 3, 1)).spans
     >>> [sorted(date_terms(span)) for span in spans]
     [['1999', 'march'], []]
     """
-    from clew.recall.when.vocabulary import MONTHS, SHORT_MONTHS  # noqa: PLC0415 - only a question with a time needs it
+    from clew.when.vocabulary import MONTHS, SHORT_MONTHS  # noqa: PLC0415 - only a question with a time needs it
 
     months = MONTHS.keys() | SHORT_MONTHS.keys()
     dated = (word for word in words(span.text) if any(map(str.isdigit, word)) or folded(word) in months)
@@ -178,13 +178,13 @@ def date_terms(span: TimeSpan) -> frozenset[str]:
 def names_period(node: Node, spans: Sequence[TimeSpan]) -> bool:
     """Tell whether a text names a date inside one of the spans, relative dates being read from the memory's own date.
 
-    >>> from clew.recall.when import when
+    >>> from clew.when import when
     >>> from clew.testing import node
     >>> party = node("party", "The launch party is on Friday 20 November 2026.")
     >>> [names_period(party, when(asked, now=datetime(2026, 11, 17)).spans) for asked in ("this Friday", "today")]
     [True, False]
     """
-    from clew.recall.when import when  # noqa: PLC0415 - only a question with a time needs it
+    from clew.when import when  # noqa: PLC0415 - only a question with a time needs it
 
     text = f"{node.title}\n{node.text[:MAX_CHARACTERS]}"
     named = [span for span in when(text, now=node.t_valid).spans if span.relation == "in"]

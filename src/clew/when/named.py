@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from clew.recall.when.periods import DAY, Yearly, day, enclosing, months, recurring, weekday
-from clew.recall.when.rule import TIME_LEADS, after, before, rule
-from clew.recall.when.values import Clock, Period
-from clew.recall.when.vocabulary import SEASON, SEASONS, WEEKDAY, WEEKDAYS, WHICH, YEARLY, which_way
-from clew.recall.when.years import in_year
+from clew.when.periods import DAY, Yearly, day, enclosing, months, recurring, weekday
+from clew.when.rule import TIME_LEADS, after, before, rule
+from clew.when.values import Clock, Period
+from clew.when.vocabulary import SEASON, SEASONS, WEEKDAY, WEEKDAYS, WHICH, YEARLY, which_way
+from clew.when.years import in_year
 
 _WHICH_HEADS = "last past previous this next coming upcoming following current"
 _LEADS = TIME_LEADS | {"over", "by", "on", "at", "from"}

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from clew.errors import InputError
-from clew.recall.when.gate import may_name_a_time
-from clew.recall.when.values import Clock, When
+from clew.when.gate import may_name_a_time
+from clew.when.values import Clock, When
 
 LANGUAGES = ("en",)
 _WEEK_STARTS = {"monday": 0, "sunday": 6}
@@ -30,7 +30,7 @@ def when(
     ahead = bool(languages) and _AHEAD.search(text) is not None
     if not languages or not may_name_a_time(text):
         return When(rest=text, ahead=ahead)
-    from clew.recall.when.reading import read  # noqa: PLC0415 - the rules take longer to load than most questions need them
+    from clew.when.reading import read  # noqa: PLC0415 - the rules take longer to load than most questions need them
 
     moment = (now if now.tzinfo else now.replace(tzinfo=UTC)).astimezone(UTC)
     return read(text, Clock(moment, ahead, day_first, _WEEK_STARTS[week_starts]))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TypeAlias
 
-from clew.recall.when.values import TICK, Clock, Period
+from clew.when.values import TICK, Clock, Period
 
 Yearly: TypeAlias = Callable[[int], Period]
 """What comes once a year, by the year it begins in; ValueError where a year has none."""

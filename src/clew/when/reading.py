@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from clew.recall.when.grammar import HEADS, head_at
-from clew.recall.when.marks import EVENT_HEADS, MARKS, Wish, asks_for_time, event_at, mark_at
-from clew.recall.when.relations import LEADS, Named, ends, named
-from clew.recall.when.values import Clock, Event, Relation, TimeSpan, UnclearError, When
+from clew.when.grammar import HEADS, head_at
+from clew.when.marks import EVENT_HEADS, MARKS, Wish, asks_for_time, event_at, mark_at
+from clew.when.relations import LEADS, Named, ends, named
+from clew.when.values import Clock, Event, Relation, TimeSpan, UnclearError, When
 
 SOFT_RULE = "recently"
 _TOKEN = re.compile(r"[^\W\d_]+|\d+")

@@ -18,7 +18,7 @@ How loose words are read:
   where none is, for texts write dates too. They stay in the vector of the question. Words that ask for an order ("latest") stay.
 """
 
-from clew.recall.when.question import when
-from clew.recall.when.values import Relation, TimeSpan, When
+from clew.when.question import when
+from clew.when.values import Relation, TimeSpan, When
 
 __all__ = ["Relation", "TimeSpan", "When", "when"]

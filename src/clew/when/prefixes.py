@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-from clew.recall.when.periods import DAY, day, day_start, days, enclosing, months, moved, third, weekend
-from clew.recall.when.rule import DIGITS, prefix
-from clew.recall.when.values import Clock, Period
-from clew.recall.when.vocabulary import COUNT, NUMBERS, UNIT, VAGUE, counted
+from clew.when.periods import DAY, day, day_start, days, enclosing, months, moved, third, weekend
+from clew.when.rule import DIGITS, prefix
+from clew.when.values import Clock, Period
+from clew.when.vocabulary import COUNT, NUMBERS, UNIT, VAGUE, counted
 
 _THIRDS = {"early": 0, "beginning": 0, "start": 0, "mid": 1, "middle": 1, "late": 2, "end": 2}
 

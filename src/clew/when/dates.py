@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from clew.recall.when.periods import day, days, months, moved, recurring
-from clew.recall.when.rule import DIGITS, TIME_LEADS, after, rule
-from clew.recall.when.values import Clock, Period
-from clew.recall.when.vocabulary import (
+from clew.when.periods import day, days, months, moved, recurring
+from clew.when.rule import DIGITS, TIME_LEADS, after, rule
+from clew.when.values import Clock, Period
+from clew.when.vocabulary import (
     ALSO_WORDS,
     MONTH,
     MONTHS,
@@ -21,7 +21,7 @@ from clew.recall.when.vocabulary import (
     pattern,
     which_way,
 )
-from clew.recall.when.years import IN_YEAR, in_year
+from clew.when.years import IN_YEAR, in_year
 
 _VERB_AFTER = re.compile(r"\w+ed|is|was|has|had|left|came|went|got|said|told|met|will|would|and|i", re.IGNORECASE)
 _TO_MONTH = pattern(f" (?:to|until|till|through) {MONTH}")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta, timezone
 
-from clew.recall.when.periods import LENGTHS, day, days, months, years
-from clew.recall.when.rule import DIGITS, rule
-from clew.recall.when.values import Clock, Period, UnclearError
-from clew.recall.when.vocabulary import YEAR
+from clew.when.periods import LENGTHS, day, days, months, years
+from clew.when.rule import DIGITS, rule
+from clew.when.values import Clock, Period, UnclearError
+from clew.when.vocabulary import YEAR
 
 _PIVOT = 20  # years ahead that a year of two figures may lie; later ones are of the century before
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from clew.recall.when import dates, named, numeric, relative, years
-from clew.recall.when.periods import DAY
-from clew.recall.when.prefixes import PREFIXES
-from clew.recall.when.rule import DIGITS, PART_LEAD, Prefix, Rule
-from clew.recall.when.values import Clock, Period
-from clew.recall.when.vocabulary import PART, UNITS, pattern
+from clew.when import dates, named, numeric, relative, years
+from clew.when.periods import DAY
+from clew.when.prefixes import PREFIXES
+from clew.when.rule import DIGITS, PART_LEAD, Prefix, Rule
+from clew.when.values import Clock, Period
+from clew.when.vocabulary import PART, UNITS, pattern
 
 _MAX_DEPTH = 2  # "the end of the week before Christmas"; deeper is a riddle
 _HEAD = re.compile(r"[^\W\d_]+|\d+")

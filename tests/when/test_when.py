@@ -10,7 +10,7 @@ import pytest
 
 import clew
 from clew.errors import InputError
-from clew.recall.when import When, when
+from clew.when import When, when
 
 FIXTURES = Path(__file__).parent / "fixtures" / "when"
 CLOCKS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-from clew.recall.when.periods import (
+from clew.when.periods import (
     DAY,
     HALVES,
     LENGTHS,
@@ -16,9 +16,9 @@ from clew.recall.when.periods import (
     up_to_now,
     weekend,
 )
-from clew.recall.when.rule import DIGITS, PART_LEAD, before, rule
-from clew.recall.when.values import TICK, Clock, Period
-from clew.recall.when.vocabulary import COUNT, LAST, NEXT, NUMBERS, PART, PARTS, UNIT, VAGUE, WHICH, counted, which_way
+from clew.when.rule import DIGITS, PART_LEAD, before, rule
+from clew.when.values import TICK, Clock, Period
+from clew.when.vocabulary import COUNT, LAST, NEXT, NUMBERS, PART, PARTS, UNIT, VAGUE, WHICH, counted, which_way
 
 RECENT_DAYS = 30  # "recently" has no edge; a month keeps what a person would still call recent
 _AWAY = {"last": -1, "this": 0, "": 0, "next": 1}

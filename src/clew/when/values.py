@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias
 
-from clew.recall.when.topic import names_a_topic
 from clew.times import iso
+from clew.when.topic import names_a_topic
 
 Relation: TypeAlias = Literal["in", "before", "after", "since", "until"]
 """How a span lies to the time that was named."""

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from clew.recall.when.values import Clock, Period
-from clew.recall.when.vocabulary import Pattern, pattern
+from clew.when.values import Clock, Period
+from clew.when.vocabulary import Pattern, pattern
 
 Reading: TypeAlias = Callable[[re.Match[str], Clock], Period]
 Acceptance: TypeAlias = Callable[[re.Match[str], str], bool]

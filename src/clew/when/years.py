@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from clew.recall.when.periods import Yearly, months, recurring, years
-from clew.recall.when.rule import DIGITS, TIME_LEADS, after, before, rule
-from clew.recall.when.values import Clock, Period
-from clew.recall.when.vocabulary import CENTURIES, DECADES, ORDINALS, SUFFIX, YEAR, YEARLY, any_of
+from clew.when.periods import Yearly, months, recurring, years
+from clew.when.rule import DIGITS, TIME_LEADS, after, before, rule
+from clew.when.values import Clock, Period
+from clew.when.vocabulary import CENTURIES, DECADES, ORDINALS, SUFFIX, YEAR, YEARLY, any_of
 
 IN_YEAR = rf"(?:,? (?:of )?(?:{YEARLY}))"
 """A year behind something that comes every year."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from clew.recall.when.vocabulary import CENTURIES, DECADES, MONTHS, PARTS, SEASONS, SHORT_MONTHS, UNITS, WEEKDAYS
+from clew.when.vocabulary import CENTURIES, DECADES, MONTHS, PARTS, SEASONS, SHORT_MONTHS, UNITS, WEEKDAYS
 
 _PIECE = re.compile(r"[a-z]+|[0-9]")
 _TELLING = frozenset(

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from clew.recall.when.grammar import by_head
-from clew.recall.when.rule import Acceptance, after, always, before
-from clew.recall.when.values import Relation
-from clew.recall.when.vocabulary import PARTS, Pattern, pattern
+from clew.when.grammar import by_head
+from clew.when.rule import Acceptance, after, always, before
+from clew.when.values import Relation
+from clew.when.vocabulary import PARTS, Pattern, pattern
 
 Wish: TypeAlias = Literal["latest", "current", "earliest"]
 """What holds now is the latest as well; `current` says which way it was asked for."""

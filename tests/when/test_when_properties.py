@@ -8,14 +8,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clew.recall.when import When, when
-from clew.recall.when.gate import may_name_a_time
-from clew.recall.when.grammar import HEADS
-from clew.recall.when.marks import EVENT_HEADS, MARKS, asks_for_time
-from clew.recall.when.named import easter, nth_weekday
-from clew.recall.when.reading import pieces
-from clew.recall.when.relations import LEADS
-from clew.recall.when.values import Clock
+from clew.when import When, when
+from clew.when.gate import may_name_a_time
+from clew.when.grammar import HEADS
+from clew.when.marks import EVENT_HEADS, MARKS, asks_for_time
+from clew.when.named import easter, nth_weekday
+from clew.when.reading import pieces
+from clew.when.relations import LEADS
+from clew.when.values import Clock
 from tests.growth import check_linear
 
 NOW = datetime(2026, 3, 11, 15, 30, tzinfo=UTC)

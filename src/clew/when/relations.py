@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from clew.recall.when.grammar import Found, by_head, expression
-from clew.recall.when.values import TICK, Clock, Period, Relation, UnclearError
-from clew.recall.when.vocabulary import Pattern, pattern
+from clew.when.grammar import Found, by_head, expression
+from clew.when.values import TICK, Clock, Period, Relation, UnclearError
+from clew.when.vocabulary import Pattern, pattern
 
 
 @dataclass(frozen=True, slots=True)
