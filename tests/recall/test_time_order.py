@@ -51,7 +51,7 @@ def asked(memory: clew.Clew, question: str) -> Recall:
 
 def test_the_latest_comes_first_where_it_is_asked_for(memory: clew.Clew) -> None:
     for question in ("latest deploy of the harbour server", "what was the most recent deploy of the harbour server"):
-        assert dates(asked(memory, question)) == ["2026-02-20", "2026-02-10", "2026-01-10"], question
+        assert dates(asked(memory, question))[:3] == ["2026-02-20", "2026-02-10", "2026-01-10"], question
 
 
 def test_the_earliest_comes_first_where_it_is_asked_for(memory: clew.Clew) -> None:
