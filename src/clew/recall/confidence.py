@@ -21,6 +21,7 @@ from clew.ports import Background, Store
 from clew.recall.fetch import covered, fetched
 from clew.recall.state import CONTEXT, DENSE, NAMED, PATH, BestConfidence, Hit, LazyHits, Recall, Rejection
 from clew.recall.term_salience import COMMON, NAME, Salience, content_terms, is_english, joined_codes
+from clew.recall.time_query import PERIOD
 from clew.types import Node, NodeId, Vectors
 from clew.words import idf, terms
 
@@ -172,6 +173,8 @@ class Confidence:
         wanted = max(JUDGED, recall.question.k)  # all that are likely to be returned, in one question to the store
         recall = fetched(recall, LazyHits.of(recall.hits).ids(wanted), store=self.store)
         best = [hit._replace(node=recall.nodes[hit.id]) for hit in recall.hits[:JUDGED] if hit.id in recall.nodes]
+        if any(hit.components[PERIOD].value > 0 for hit in best if PERIOD in hit.components):
+            return recall  # dated in the period asked about, which no word of it has to say
         return self._decided(recall, judge, best) if best else recall
 
     def _decided(self, recall: Recall, judge: Judge, best: Sequence[Hit]) -> Recall:

@@ -122,6 +122,7 @@ def recipe(
         recency_rate_per_day=counted.recency_rate_per_day,
         told=counted.recency_from == TOLD,
         access_divisor=counted.access_divisor,
+        category_weight=0.0 if name in PLAIN else weights["category"],
         history=None if name in PLAIN else _tracerank(settings, store),
         store=store,
     )

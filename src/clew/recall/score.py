@@ -10,11 +10,14 @@ from itertools import count
 from typing import Any
 
 from clew.ports import Store
+from clew.recall.fetch import fetched
 from clew.recall.state import Component, Hit, LazyHits, Recall
 from clew.settings import Weights
 from clew.types import NodeId, Signals
 
 SECONDS_PER_DAY = 86_400.0
+CATEGORY = "category"
+HINTED = 100  # hits whose category is read where the question's words point to one, whatever k is
 
 
 def recency(age_days: float, *, rate_per_day: float, ahead: bool = False) -> float:
@@ -127,6 +130,8 @@ class Score:
     store: Store = field(repr=False, compare=False)
     told: bool = True
     """Whether a memory is as recent as when it was told, or as when it became true."""
+    category_weight: float = 0.0
+    """What a memory of a category gains that the question's words point to."""
     history: Callable[[Recall], Recall] | None = None
     """What multiplies the relevance of hits by their history (TraceRank)."""
 
@@ -150,4 +155,14 @@ class Score:
             return hits[places[id]]._replace(score=-negated, components=components(worths[id], known[id], **terms))
 
         scored = replace(recall, hits=LazyHits(sorted((-score, id) for id, score in found.items()), made), signals=known)
-        return scored if self.history is None else self.history(scored)
+        hinted = self._by_category(scored) if recall.categories and self.category_weight else scored
+        return hinted if self.history is None else self.history(hinted)
+
+    def _by_category(self, recall: Recall) -> Recall:
+        """Add the component `category` to the best hits of a category that the question's words point to."""
+        hits = LazyHits.of(recall.hits)
+        recall = fetched(recall, hits.ids(HINTED), store=self.store)
+        weight = self.category_weight * recall.question.weights.semantic
+        asked = {id for id in hits.ids(HINTED) if id in recall.nodes and recall.nodes[id].category in recall.categories}
+        moved = {hit.id: with_components(hit, {CATEGORY: Component(1.0, weight)}) for hit in hits.of_ids(asked)}
+        return replace(recall, hits=hits.exchanged(moved)) if moved else recall

@@ -43,7 +43,10 @@ def query_terms_without(text: str, left_out: frozenset[str]) -> tuple[str, ...]:
 
 
 def resolve_times(recall: Recall, *, store: Store) -> Recall:
-    """Return the recall with its events dated by memories, and without the words of periods that memories are dated in."""
+    """Return the recall with its events dated by memories, and without words that name a time which is searched by date.
+
+    Those are the words of periods that memories are dated in, and "latest" or "earliest" where they order the answer.
+    """
     if recall.when is None:
         return recall
     if recall.when.unresolved:
@@ -52,10 +55,18 @@ def resolve_times(recall: Recall, *, store: Store) -> Recall:
     # A question about nothing but a period is answered by texts that write it, too.
     spans = when.spans if when is not None and not when.alone else ()
     dated = [span for span in spans if _has_memories(span, recall.question.where, store)]
-    words_of_periods = frozenset(term for span in dated for term in query_terms(span.text))
-    if not words_of_periods:
+    left_out = {term for span in dated for term in query_terms(span.text)} | (_order_terms(recall, when) if when is not None else set())
+    if not left_out:
         return recall
-    return replace(recall, terms=query_terms_without(recall.question.text, words_of_periods))
+    return replace(recall, terms=query_terms_without(recall.question.text, frozenset(left_out)))
+
+
+def _order_terms(recall: Recall, when: When) -> set[str]:
+    """Return the terms of words such as "latest" that ask for an order by time."""
+    if when.latest == when.earliest or when.alone:
+        return set()
+    spans = {term for span in when.spans for term in query_terms(span.text)}
+    return set(recall.terms) - set(query_terms(when.rest)) - spans
 
 
 def _has_memories(span: TimeSpan, where: Filter, store: Store) -> bool:

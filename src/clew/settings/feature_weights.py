@@ -15,6 +15,7 @@ FEATURE_WEIGHTS: dict[str, float] = {
     "section_long": 0.3,  # the same of a chunk without one: nothing else tells what surrounds it
     "named": 0.25,  # the question names the memory's title
     "path": 0.85,  # share of the distance to a better hit that a full link to it closes
+    "category": 0.1,  # of a category that the question's words point to, such as decision in "What did we decide?"
     "period": 0.2,  # dated in the period that the question names
     "repeat": 0.01,  # penalty of each further hit of one session, document or title
 }
