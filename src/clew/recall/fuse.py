@@ -27,7 +27,7 @@ CONTEXT_SHARE = 0.5  # of the vector's weight, where a text has a context key
 QUESTION_SHARE = 0.6
 DIRECT, HYPOTHETICAL = "direct", "hypothetical"
 RRF = "rrf"
-RESCORED = 100  # candidates whose token codes are read: 30 ranked alike on five sets
+RESCORED = 50  # candidates whose token codes are read: 30, 50 and 100 ranked alike on five sets
 
 
 class FeatureWeights(NamedTuple):

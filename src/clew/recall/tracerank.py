@@ -12,6 +12,7 @@ from clew.types import Filter, NodeId
 
 SEMANTIC = "semantic"
 TRACERANK = "tracerank"
+DEPTH = 50  # hits whose history is read, whatever k is
 
 
 def multiplied(hit: Hit, multiplier: float) -> Hit:
@@ -41,10 +42,10 @@ class TraceRank:
     def __call__(self, recall: Recall) -> Recall:
         """Set the scores anew, in their new order; needs the components that the score has left."""
         hits = LazyHits.of(recall.hits)
-        moved = self._multipliers(list(hits.worths()), recall.question.where)
+        moved = self._multipliers(hits.ids(DEPTH), recall.question.where)
         if not moved:  # most memories have no history, and no hit has to be made to know that
             return recall
-        scored = [hit for hit in hits if SEMANTIC in hit.components]
+        scored = [hit for hit in hits[:DEPTH] if SEMANTIC in hit.components]
         best = max((hit.components[SEMANTIC].value for hit in scored), default=0.0)
         changed = {hit.id: multiplied(hit, moved[hit.id]) for hit in scored if hit.id in moved and self._reaches(hit, best)}
         return replace(recall, hits=hits.exchanged(changed)) if changed else recall
