@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from clew.ports import Coverage, Store
-from clew.recall.fetch import covered
-from clew.recall.literal import by_signs, is_wordless
+from clew.recall.read_cache import space_coverage
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, QueryVectors, Recall, Rejection
+from clew.recall.symbol_query import has_no_words, search_symbols
 from clew.recall.word_search import search_words
 from clew.types import QUESTIONS, Filter, Match, NodeId, Ranking, Role, Vectors, ranked
 
@@ -19,7 +19,7 @@ EmbedQuery: TypeAlias = Callable[[str], QueryVectors]
 NO_VECTORS = "Recall is by words alone: there are no vectors yet. Make them with: clew reembed"
 
 
-def slow() -> bool:
+def never_quick() -> bool:
     """Tell that embedding a question takes its time."""
     return False
 
@@ -34,7 +34,7 @@ class SupportsTransactions(Protocol):
 
 
 @runtime_checkable
-class SupportsBeginning(Protocol):
+class SupportsBackgroundDense(Protocol):
     """A store whose search by vectors goes on by itself once it is begun."""
 
     def begin_dense(self, vector: Vectors, where: Filter, *, limit: int) -> Callable[[], Ranking]:
@@ -51,18 +51,18 @@ class Candidates:
     store: Store = field(repr=False, compare=False)
     embed: EmbedQuery = field(repr=False, compare=False)
     executor: Executor = field(repr=False, compare=False)
-    quick: Callable[[], bool] = field(default=slow, repr=False, compare=False)
+    quick: Callable[[], bool] = field(default=never_quick, repr=False, compare=False)
     """Whether a question is embedded in less time than another thread needs to begin."""
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the channels, and for each the score that a memory outside it has at most."""
-        if is_wordless(recall.question.text):
-            held, note = by_signs(recall, store=self.store, limit=self.limit)
-            return self._with(replace(recall, notes=(*recall.notes, note)), {SPARSE: held})
+        if has_no_words(recall.question.text):
+            matches, note = search_symbols(recall, store=self.store, limit=self.limit)
+            return self._with_channels(replace(recall, notes=(*recall.notes, note)), {SPARSE: matches})
         if DENSE not in self.channels:
-            return self._with(recall, {SPARSE: self._sparse(recall)})
+            return self._with_channels(recall, {SPARSE: self._sparse(recall)})
         waiting = recall.vector is None and not self.quick()
-        words = self._begun(recall) if waiting and SPARSE in self.channels else None
+        words = self._start_sparse(recall) if waiting and SPARSE in self.channels else None
         known = QueryVectors(recall.vector, (), recall.query) if recall.vector is not None else None
         vector, notes, tokens = known or self.embed(recall.question.text)
         if (
@@ -71,22 +71,22 @@ class Candidates:
             notes = (NO_VECTORS,)
         fresh = tuple(note for note in notes if note not in recall.notes)  # a stage before may have asked for the vector in vain
         recall = replace(recall, vector=vector, query=tokens, notes=recall.notes + fresh)
-        nearest = self._nearest(recall, vector) if vector is not None else tuple
+        nearest = self._start_dense(recall, vector) if vector is not None else tuple
         found: dict[str, Ranking] = {}
         if SPARSE in self.channels:
             # Not begun yet, so the question was embedded at once or the machine is busy: quicker done than waited for.
             found[SPARSE] = self._sparse(recall) if words is None or words.cancel() else words.result()
         if vector is not None:
             found[DENSE] = nearest()
-            there = covered(recall, store=self.store)
-            if there.contexts and CONTEXT in self.channels:
+            coverage = space_coverage(recall, store=self.store)
+            if coverage.contexts and CONTEXT in self.channels:
                 found[CONTEXT] = self.store.dense(vector, recall.question.where, limit=self.limit, role=Role.CONTEXT)
-            if there.questions and QUESTION in self.channels:
-                found[QUESTION] = self._answering(recall, vector)
-            recall = replace(recall, there=there, notes=recall.notes + _uncovered(there))
-        return self._with(recall, found)
+            if coverage.questions and QUESTION in self.channels:
+                found[QUESTION] = self._search_questions(recall, vector)
+            recall = replace(recall, coverage=coverage, notes=recall.notes + _coverage_notes(coverage))
+        return self._with_channels(recall, found)
 
-    def _begun(self, recall: Recall) -> Future[Ranking]:
+    def _start_sparse(self, recall: Recall) -> Future[Ranking]:
         """Start the word search in another thread; inside a transaction do it here, where both channels see the same."""
         if isinstance(self.store, SupportsTransactions) and self.store.in_transaction:
             done: Future[Ranking] = Future()
@@ -94,23 +94,23 @@ class Candidates:
             return done
         return self.executor.submit(self._sparse, recall)
 
-    def _nearest(self, recall: Recall, vector: Vectors) -> Callable[[], Ranking]:
+    def _start_dense(self, recall: Recall, vector: Vectors) -> Callable[[], Ranking]:
         """Begin the search by vectors, which goes on while the words are looked up; return what waits for it."""
-        if isinstance(self.store, SupportsBeginning):
+        if isinstance(self.store, SupportsBackgroundDense):
             return self.store.begin_dense(vector, recall.question.where, limit=self.limit)
         return lambda: self.store.dense(vector, recall.question.where, limit=self.limit)
 
     def _sparse(self, recall: Recall) -> Ranking:
         return search_words(recall, store=self.store, limit=self.limit)
 
-    def _answering(self, recall: Recall, vector: Vectors) -> Ranking:
+    def _search_questions(self, recall: Recall, vector: Vectors) -> Ranking:
         """Return the nodes by the best of the questions that they answer."""
         ways = [self.store.dense(vector, recall.question.where, limit=self.limit, role=role) for role in QUESTIONS]
         return _best(*ways)[: self.limit]
 
-    def _with(self, recall: Recall, found: dict[str, Ranking]) -> Recall:
+    def _with_channels(self, recall: Recall, found: dict[str, Ranking]) -> Recall:
         """Drop what is too far; the dense list is in order, so the cut never costs a nearer memory its place."""
-        lows = {name: self._low(name, ranking) for name, ranking in found.items()}
+        cutoffs = {name: self._cutoff(name, ranking) for name, ranking in found.items()}
         complete = {name: len(ranking) for name, ranking in found.items() if len(ranking) < self.limit}
         floor, reason = max((self.dense_floor, "dense_floor"), (recall.question.min_similarity, "min_similarity"))
         far = [_rejection(match, reason, floor) for match in found.get(DENSE, ()) if match.score < floor]
@@ -118,29 +118,31 @@ class Candidates:
             found[DENSE] = found[DENSE][: -len(far)]
         for name in found.keys() & {CONTEXT, QUESTION}:
             found[name] = tuple(match for match in found[name] if match.score >= self.dense_floor)
-        found, dissimilar, notes = self._similar_enough(recall, found)
+        found, dissimilar, notes = self._apply_min_similarity(recall, found)
         rejected = {rejection.id: rejection for rejection in (*dissimilar, *far)}
         if rejected:
             kept = {match.id for name, ranking in found.items() if name != DENSE for match in ranking}
             rejected = {id: rejection for id, rejection in rejected.items() if id not in kept}
         if QUESTION in found and recall.vector is not None:
-            found[QUESTION] = self._with_others(found, recall.vector)
+            found[QUESTION] = self._score_other_questions(found, recall.vector)
         far_off, more = recall.rejected + tuple(rejected.values()), recall.notes + notes
-        return replace(recall, channels=found, lows=lows, complete=complete, rejected=far_off, notes=more)
+        return replace(recall, channels=found, cutoffs=cutoffs, complete=complete, rejected=far_off, notes=more)
 
-    def _with_others(self, found: dict[str, Ranking], vector: Vectors) -> Ranking:
+    def _score_other_questions(self, found: dict[str, Ranking], vector: Vectors) -> Ranking:
         """Return the questions' ranking with the candidates of other channels whose questions are further off: they have some too."""
-        there = {match.id for match in found[QUESTION]}
-        others = list(dict.fromkeys(match.id for ranking in found.values() for match in ranking if match.id not in there))
+        known = {match.id for match in found[QUESTION]}
+        others = list(dict.fromkeys(match.id for ranking in found.values() for match in ranking if match.id not in known))
         further = [self.store.cosines(vector, others, role=role) for role in QUESTIONS] if others else []
         return (*found[QUESTION], *_best(*(tuple(map(Match, cosines, cosines.values())) for cosines in further)))
 
-    def _low(self, name: str, ranking: Ranking) -> float:
+    def _cutoff(self, name: str, ranking: Ranking) -> float:
         """Return the last score of a full list; of a list that holds all there is, the least a score can be."""
         least = 0.0 if name == SPARSE else self.dense_floor
         return max(least, ranking[-1].score) if len(ranking) == self.limit else least
 
-    def _similar_enough(self, recall: Recall, found: dict[str, Ranking]) -> tuple[dict[str, Ranking], list[Rejection], tuple[str, ...]]:
+    def _apply_min_similarity(
+        self, recall: Recall, found: dict[str, Ranking]
+    ) -> tuple[dict[str, Ranking], list[Rejection], tuple[str, ...]]:
         """Hold what was found by words or amid its neighbours to `min_similarity` as well, by its own exact cosine."""
         least = recall.question.min_similarity
         others = {match.id: None for name, ranking in found.items() if name != DENSE for match in ranking} if least > 0 else {}
@@ -166,12 +168,12 @@ def _best(*rankings: Ranking) -> Ranking:
     return ranked(map(Match, best, best.values()))
 
 
-def _uncovered(there: Coverage) -> tuple[str, ...]:
+def _coverage_notes(coverage: Coverage) -> tuple[str, ...]:
     notes = []
-    if (missing := there.nodes - there.vectors) > 0:
-        notes.append(f"{missing} of {there.nodes} memories have no vector and are found by words only: run clew reembed.")
-    if (missing := there.keyed - there.contexts) > 0:
-        notes.append(f"{missing} of {there.keyed} small chunks have no vector of their context: run clew reembed.")
+    if (missing := coverage.nodes - coverage.vectors) > 0:
+        notes.append(f"{missing} of {coverage.nodes} memories have no vector and are found by words only: run clew reembed.")
+    if (missing := coverage.keyed - coverage.contexts) > 0:
+        notes.append(f"{missing} of {coverage.keyed} small chunks have no vector of their context: run clew reembed.")
     return tuple(notes)
 
 

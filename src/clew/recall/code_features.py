@@ -31,7 +31,7 @@ from pathlib import PurePosixPath
 
 from clew.ports import Store
 from clew.recall.diversity import repeats
-from clew.recall.fetch import fetched
+from clew.recall.read_cache import with_nodes
 from clew.recall.score import with_components
 from clew.recall.state import Component, Hit, LazyHits, Recall
 from clew.types import Kind, Node, NodeId
@@ -42,7 +42,7 @@ FILE_NAME, DEFINITION, FILE_KIND, SAME_FILE = "file_name", "definition", "file_k
 WEIGHTS: Mapping[str, float] = {FILE_NAME: 0.8, DEFINITION: 0.25, FILE_KIND: 0.4, SAME_FILE: 0.2}
 PROBES = (10, 30)  # best hits that are read to see whether there are chunks, and then whether some are code: docs may come first
 DEPTH = 100  # hits that are ranked anew, whatever k is: the answer for k is the head of the answer for any larger k
-MOST_REPEATS = 4  # better chunks of its file that count against a hit
+MAX_REPEATS = 4  # better chunks of its file that count against a hit
 MIN_PREFIX = 3  # letters: `auth` matches "authentication", `config` "configuration"
 
 CODE_SUFFIXES = frozenset(
@@ -57,7 +57,7 @@ COPIES = frozenset("compat _compat legacy deprecated vendor vendored _vendor thi
 DEMOTED = TESTS | EXAMPLES | COPIES
 DOCUMENTATION = frozenset(word_terms("documentation documents docs readme guide tutorial manual changelog"))
 PACKAGE_FILES = frozenset({"__init__.py", "package-info.java"})
-SLIGHTLY = 0.5  # of what a test counts: a file that only hands on what others define
+PACKAGE_FILE_SHARE = 0.5  # of what a test counts: a file that only hands on what others define
 _TEST_FILE = re.compile(r"(?:test_.*|conftest\.\w+|.*(?:[_.](?:test|spec)|[a-z]Tests?|[a-z]Spec)\.\w+)$")
 _VERSION = re.compile(r"v(\d{1,3})")
 
@@ -91,7 +91,7 @@ def match_path(terms: Collection[str], path: str) -> float:
     (0.5, 1.0)
     """
     said = _path_terms(path)
-    return sum(any(_alike(term, part) for part in said) for term in terms) / len(terms) if terms else 0.0
+    return sum(any(_prefix_match(term, part) for part in said) for term in terms) / len(terms) if terms else 0.0
 
 
 @lru_cache(maxsize=4096)
@@ -100,14 +100,14 @@ def _path_terms(path: str) -> frozenset[str]:
     return frozenset(word_terms(f"{file.stem} {file.parent.name}"))
 
 
-def _alike(one: str, other: str) -> bool:
+def _prefix_match(one: str, other: str) -> bool:
     return one == other or (min(len(one), len(other)) >= MIN_PREFIX and (one.startswith(other) or other.startswith(one)))
 
 
-def names_asked(question: str) -> frozenset[str]:
+def asked_identifiers(question: str) -> frozenset[str]:
     """Return what of a question may be the name of a definition: one word alone, or words with a capital, an underscore, a dot or a call.
 
-    >>> sorted(names_asked("how pass_context passes the Context to app.use()")), sorted(names_asked("session"))
+    >>> sorted(asked_identifiers("how pass_context passes the Context to app.use()")), sorted(asked_identifiers("session"))
     (['Context', 'pass_context', 'use'], ['session'])
     """
     found = list(_NAME.finditer(question))
@@ -125,8 +125,8 @@ def defines(text: str, names: Iterable[str]) -> bool:
     >>> defines("class Session(Base):", ["Session"]), defines("session = Session()", ["Session"])
     (True, False)
     """
-    there = {name for name in names if name in text}
-    return bool(there) and any(found["name"] in there for found in _DEFINITION.finditer(text))
+    present = {name for name in names if name in text}
+    return bool(present) and any(found["name"] in present for found in _DEFINITION.finditer(text))
 
 
 def demotion(path: str, terms: Collection[str], *, others: Collection[str] = ()) -> float:
@@ -144,7 +144,7 @@ def demotion(path: str, terms: Collection[str], *, others: Collection[str] = ())
         kinds.append("test")
     if any(not set(word_terms(kind)) & set(terms) for kind in kinds) or _is_superseded(path, others):
         return 1.0
-    return SLIGHTLY if name in PACKAGE_FILES or name.endswith(".d.ts") else 0.0
+    return PACKAGE_FILE_SHARE if name in PACKAGE_FILES or name.endswith(".d.ts") else 0.0
 
 
 def _is_superseded(path: str, others: Collection[str]) -> bool:
@@ -166,7 +166,7 @@ def roots_of(code: Iterable[Node]) -> tuple[str, ...]:
     return tuple(sorted({source.removesuffix(path) for source, path in found if source.endswith(f"/{path}")}))
 
 
-def is_beside(node: Node, roots: tuple[str, ...]) -> bool:
+def is_non_code_neighbour(node: Node, roots: tuple[str, ...]) -> bool:
     """Tell whether a node is a chunk of another file in one of these folders: documentation, configuration, data."""
     return is_chunk(node) and not is_code(node) and node.source.replace("\\", "/").startswith(roots)
 
@@ -184,22 +184,22 @@ class CodeFeatures:
         """Return the recall with the components of code and its hits sorted by score; the same recall where no hit is code."""
         hits, before = LazyHits.of(recall.hits), recall
         for count, kind in zip(PROBES, (is_chunk, is_code), strict=True):
-            recall = fetched(recall, hits.ids(count), store=self.store)
+            recall = with_nodes(recall, hits.ids(count), store=self.store)
             if not any(kind(recall.nodes[id]) for id in hits.ids(count) if id in recall.nodes):
                 return before
-        recall = fetched(recall, hits.ids(DEPTH), store=self.store)
+        recall = with_nodes(recall, hits.ids(DEPTH), store=self.store)
         nodes = {id: recall.nodes[id] for id in hits.ids(DEPTH) if id in recall.nodes}
         code = {id: node for id, node in nodes.items() if is_code(node)}
         roots = roots_of(code.values())
-        files = {id: node.source for id, node in nodes.items() if id in code or is_beside(node, roots)}
+        files = {id: node.source for id, node in nodes.items() if id in code or is_non_code_neighbour(node, roots)}
         scored = self._scored(recall, [hit for hit in hits[:DEPTH] if hit.id in files], code)
-        moved = self._spread(recall, scored, files)
-        return replace(recall, hits=hits.exchanged(moved))
+        moved = self._penalise_repeats(recall, scored, files)
+        return replace(recall, hits=hits.with_replaced(moved))
 
     def _scored(self, recall: Recall, hits: Sequence[Hit], code: Mapping[NodeId, Node]) -> list[Hit]:
         """Return hits with what their files and definitions count, best first; what is not code has the kind of its file alone."""
         scale = recall.question.weights.semantic
-        terms, names = tuple(dict.fromkeys(recall.terms)), names_asked(recall.question.text)
+        terms, names = tuple(dict.fromkeys(recall.terms)), asked_identifiers(recall.question.text)
         paths = {id: path_of(node) for id, node in code.items()}
         known = frozenset(paths.values())
         kinds = {path: -demotion(path, terms, others=known) for path in known}
@@ -216,10 +216,10 @@ class CodeFeatures:
             scored.append(with_components(hit, _components(values, scale)))
         return sorted(scored, key=lambda hit: (-hit.score, hit.id))
 
-    def _spread(self, recall: Recall, hits: Sequence[Hit], files: Mapping[NodeId, str]) -> dict[NodeId, Hit]:
+    def _penalise_repeats(self, recall: Recall, hits: Sequence[Hit], files: Mapping[NodeId, str]) -> dict[NodeId, Hit]:
         """Return the hits with what better hits of the same file cost them."""
         scale = recall.question.weights.semantic
-        counts = repeats(hits, files, penalty=WEIGHTS[SAME_FILE] * scale, most=MOST_REPEATS)
+        counts = repeats(hits, files, penalty=WEIGHTS[SAME_FILE] * scale, most=MAX_REPEATS)
         return {hit.id: with_components(hit, _components({SAME_FILE: -float(counts[hit.id])}, scale)) for hit in hits}
 
 

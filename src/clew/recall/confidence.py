@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from clew.errors import CorruptStoreError
 from clew.ports import Background, Store
-from clew.recall.fetch import covered, fetched
+from clew.recall.read_cache import space_coverage, with_nodes
 from clew.recall.state import CONTEXT, DENSE, NAMED, PATH, BestConfidence, Hit, LazyHits, Recall, Rejection
 from clew.recall.term_salience import COMMON, NAME, Salience, content_terms, is_english, joined_codes
 from clew.types import Node, NodeId, Vectors
@@ -107,12 +107,12 @@ class Judge:
         model = models()[WORDS_ONLY] if cosine is None else self.model
         # To read a text takes 20 µs, which only its coverage and names need.
         read = "coverage" in model.weights or NAME in self.asked.salience.values()
-        return model.probability(self._features(hit, cosine or 0.0, self._held(hit.node) if read else self.asked.weights))
+        return model.probability(self._features(hit, cosine or 0.0, self._matched_terms(hit.node) if read else self.asked.weights))
 
     def features(self, hits: Sequence[Hit]) -> list[Features]:
         """Return the features of each hit."""
         cosines = self._cosines(hits)
-        return [self._features(hit, cosines.get(hit.id, 0.0), self._held(hit.node)) for hit in hits]
+        return [self._features(hit, cosines.get(hit.id, 0.0), self._matched_terms(hit.node)) for hit in hits]
 
     def _features(self, hit: Hit, cosine: float, held: Collection[str]) -> Features:
         asked, weights = self.asked, self.asked.weights
@@ -127,7 +127,7 @@ class Judge:
             unknown=unknown / whole * asked.nodes / (asked.nodes + LARGE),
         )
 
-    def _held(self, node: Node | None) -> frozenset[str]:
+    def _matched_terms(self, node: Node | None) -> frozenset[str]:
         """Return the terms of the question that a hit holds; a code also where it is written in one word."""
         held = frozenset() if node is None else frozenset(terms(f"{node.title}\n{node.text}\n{node.context}"))
         return frozenset(term for term in self.asked.weights if term in held or self.asked.codes.get(term) in held)
@@ -156,7 +156,7 @@ class Confidence:
         if not recall.hits or (recall.when is not None and recall.when.alone):
             return recall
         try:
-            asked = self._asked(recall)
+            asked = self._question_terms(recall)
         except CorruptStoreError as error:  # words are found without the vectors, which are counted with the nodes
             if recall.vector is not None:
                 raise
@@ -170,11 +170,11 @@ class Confidence:
         if self.mode == OFF:
             return recall
         wanted = max(JUDGED, recall.question.k)  # all that are likely to be returned, in one question to the store
-        recall = fetched(recall, LazyHits.of(recall.hits).ids(wanted), store=self.store)
+        recall = with_nodes(recall, LazyHits.of(recall.hits).ids(wanted), store=self.store)
         best = [hit._replace(node=recall.nodes[hit.id]) for hit in recall.hits[:JUDGED] if hit.id in recall.nodes]
-        return self._decided(recall, judge, best) if best else recall
+        return self._apply_threshold(recall, judge, best) if best else recall
 
-    def _decided(self, recall: Recall, judge: Judge, best: Sequence[Hit]) -> Recall:
+    def _apply_threshold(self, recall: Recall, judge: Judge, best: Sequence[Hit]) -> Recall:
         threshold = judge.model.threshold
         decided = BestConfidence(max(judge(best)), threshold, judge.model is not models()[WORDS_ONLY])
         recall = replace(recall, best_confidence=decided)
@@ -186,11 +186,11 @@ class Confidence:
         dropped = tuple(Rejection(id=hit.id, stage=STAGE, reason=REASON, value=decided.value, limit=threshold) for hit in recall.hits)
         return replace(recall, hits=(), rejected=recall.rejected + dropped)
 
-    def _asked(self, recall: Recall) -> QuestionTerms:
+    def _question_terms(self, recall: Recall) -> QuestionTerms:
         salience, codes = content_terms(recall.question.text), joined_codes(recall.question.text)
-        missing = [term for term in (*salience, *codes.values()) if term not in recall.held]
-        held = {**recall.held, **(self.store.holding(missing, recall.question.where.space) if missing else {})}
-        nodes = max(1, covered(recall, store=self.store).nodes)
+        missing = [term for term in (*salience, *codes.values()) if term not in recall.document_frequencies]
+        held = {**recall.document_frequencies, **(self.store.holding(missing, recall.question.where.space) if missing else {})}
+        nodes = max(1, space_coverage(recall, store=self.store).nodes)
         counts = {term: max(held[term], held.get(codes.get(term, term), 0)) for term in salience}
         whole = idf(nodes, 0)
         weights = {term: idf(max(nodes, count), count) / whole for term, count in counts.items()}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heapreplace
 
 from clew.ports import Store
-from clew.recall.fetch import fetched
+from clew.recall.read_cache import with_nodes
 from clew.recall.score import with_components
 from clew.recall.state import Component, Hit, LazyHits, Recall
 from clew.types import Node, NodeId
@@ -66,13 +66,13 @@ class Diversity:
             return recall
         if self.code is not None and (by_file := self.code(recall)) is not recall:
             return by_file
-        return self._spread(recall, hits) if self.weight else recall
+        return self._penalise_repeats(recall, hits) if self.weight else recall
 
-    def _spread(self, recall: Recall, hits: LazyHits) -> Recall:
-        recall = fetched(recall, hits.ids(DEPTH), store=self.store)
+    def _penalise_repeats(self, recall: Recall, hits: LazyHits) -> Recall:
+        recall = with_nodes(recall, hits.ids(DEPTH), store=self.store)
         first = hits[:DEPTH]
         groups = {hit.id: group_of(recall.nodes[hit.id]) for hit in first if hit.id in recall.nodes}
         penalty = self.weight * recall.question.weights.semantic
         counts = repeats(first, groups, penalty=penalty)
         moved = {hit.id: with_components(hit, {REPEAT: Component(-float(counts[hit.id]), penalty)}) for hit in first if counts[hit.id]}
-        return replace(recall, hits=hits.exchanged(moved)) if moved else recall
+        return replace(recall, hits=hits.with_replaced(moved)) if moved else recall

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from clew.ports import Background, Store
-from clew.recall.fetch import covered
-from clew.recall.late_interaction import scored_tokens
-from clew.recall.placed import Places, relevance, with_share
+from clew.recall.channel_scores import Places, relevance, with_share
+from clew.recall.late_interaction import weighted_maxsim
+from clew.recall.read_cache import space_coverage
 from clew.recall.sections import best_words, sections
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SECTION, SPARSE, TOKENS, Hit, LazyHits, Place, Recall
 from clew.recall.time_query import answer_by_period
@@ -27,7 +27,7 @@ CONTEXT_SHARE = 0.5  # of the vector's weight, where a text has a context key
 QUESTION_SHARE = 0.6
 DIRECT, HYPOTHETICAL = "direct", "hypothetical"
 RRF = "rrf"
-RESCORED = 100  # candidates whose token codes are read: 30 ranked alike on five sets
+RESCORE_DEPTH = 100  # candidates whose token codes are read: 30 ranked alike on five sets
 
 
 class FeatureWeights(NamedTuple):
@@ -79,63 +79,71 @@ class Fuse:
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the hits, and what later stages read of them."""
-        found = self._scored(recall)
+        found = self._fuse_channels(recall)
         return answer_by_period(found, limit=self.limit, store=self.store) if self.times else found
 
-    def _scored(self, recall: Recall) -> Recall:
+    def _fuse_channels(self, recall: Recall) -> Recall:
         if self.method == RRF:
-            return self._with_sections(recall, self._by_rank(recall))
+            return self._add_sections(recall, self._fuse_by_rank(recall))
         if (vector := recall.vector) is None:
-            return self._with_sections(recall, self._words(recall, alone=True))
-        recall = replace(recall, held=self.store.holding(recall.terms, recall.question.where.space))
+            return self._add_sections(recall, self._score_words(recall, alone=True))
+        recall = replace(recall, document_frequencies=self.store.holding(recall.terms, recall.question.where.space))
         ids = list(dict.fromkeys(match.id for ranking in recall.channels.values() for match in ranking))
         recall = replace(recall, signals=self.store.signals(ids))
-        places = self._words(recall, alone=False)
-        for id, found in self._vectors(recall, vector, ids).items():
+        places = self._score_words(recall, alone=False)
+        for id, found in self._score_vectors(recall, vector, ids).items():
             places.setdefault(id, {}).update(found)
-        return self._with_sections(recall, self._with_tokens(recall, places))
+        return self._add_sections(recall, self._add_tokens(recall, places))
 
     def score_more(self, recall: Recall, ids: Sequence[NodeId]) -> dict[NodeId, Places]:
         """Return the vector and token scores of nodes that no channel proposed; their words count for nothing."""
         if self.method == RRF or recall.vector is None or not ids:
             return {}
         with_signals = replace(recall, signals=self.store.signals(ids))
-        return self._with_tokens(recall, self._vectors(with_signals, recall.vector, ids))
+        return self._add_tokens(recall, self._score_vectors(with_signals, recall.vector, ids))
 
-    def _by_rank(self, recall: Recall) -> dict[NodeId, Places]:
+    def _fuse_by_rank(self, recall: Recall) -> dict[NodeId, Places]:
         channels = {name: ranking for name, ranking in recall.channels.items() if name != QUESTION}
         dense, sparse = self.rrf_weights
-        amid = CONTEXT_SHARE if CONTEXT in channels else 0.0
-        return rrf(channels, weights={DENSE: dense * (1 - amid), CONTEXT: dense * amid, SPARSE: sparse}, k=self.rrf_k)
+        context_share = CONTEXT_SHARE if CONTEXT in channels else 0.0
+        return rrf(channels, weights={DENSE: dense * (1 - context_share), CONTEXT: dense * context_share, SPARSE: sparse}, k=self.rrf_k)
 
-    def _words(self, recall: Recall, *, alone: bool) -> dict[NodeId, Places]:
+    def _score_words(self, recall: Recall, *, alone: bool) -> dict[NodeId, Places]:
         """Return BM25 as a share of what a text has that holds every query term; alone, as a share of the best."""
         ranking = recall.channels.get(SPARSE, ())
         best = max((match.score for match in ranking), default=0.0) or 1.0
-        whole = best if alone else best_words(recall.terms, recall.held, nodes=covered(recall, store=self.store).nodes) or best
+        whole = (
+            best
+            if alone
+            else best_words(recall.terms, recall.document_frequencies, nodes=space_coverage(recall, store=self.store).nodes) or best
+        )
         weight = 1.0 if alone else self.weights.words
         return {match.id: {SPARSE: Place(rank, match.score, match.score / whole, weight)} for rank, match in enumerate(ranking, start=1)}
 
-    def _vectors(self, recall: Recall, vector: Vectors, ids: Sequence[NodeId]) -> dict[NodeId, Places]:
+    def _score_vectors(self, recall: Recall, vector: Vectors, ids: Sequence[NodeId]) -> dict[NodeId, Places]:
         """Return the cosines of all candidates above the background, those of context keys and hypothetical questions apart."""
         signals = recall.signals or {}
         keyed = [id for id in ids if id in signals and signals[id].keyed]
         columns = (
             (DENSE, self._cosines(recall, vector, DENSE, Role.CONTENT, ids)),
             (CONTEXT, self._cosines(recall, vector, CONTEXT, Role.CONTEXT, keyed)),
-            (QUESTION, _ranked(recall.channels.get(QUESTION, ()) if self.question_share else (), recall.lows.get(QUESTION, 0.0))),
+            (QUESTION, _ranked(recall.channels.get(QUESTION, ()) if self.question_share else (), recall.cutoffs.get(QUESTION, 0.0))),
         )
         places: dict[NodeId, Places] = {}
         for name, column in columns:
             for id, (rank, cosine) in column.items():
                 places.setdefault(id, {})[name] = Place(rank, cosine, self.background.cosine_share(cosine), 0.0)
-        return {id: self._shared(found) for id, found in places.items()}
+        return {id: self._weigh_cosines(found) for id, found in places.items()}
 
-    def _shared(self, places: Places) -> Places:
+    def _weigh_cosines(self, places: Places) -> Places:
         """Give the cosines of one candidate their shares of the vector's weight."""
-        asked = self.question_share if QUESTION in places else 0.0
-        amid = CONTEXT_SHARE if CONTEXT in places else 0.0
-        shares = {DENSE: (1 - asked) * (1 - amid), CONTEXT: (1 - asked) * amid, QUESTION: asked}
+        question_share = self.question_share if QUESTION in places else 0.0
+        context_share = CONTEXT_SHARE if CONTEXT in places else 0.0
+        shares = {
+            DENSE: (1 - question_share) * (1 - context_share),
+            CONTEXT: (1 - question_share) * context_share,
+            QUESTION: question_share,
+        }
         return {name: place._replace(weight=self.weights.vector * shares[name]) for name, place in places.items()}
 
     def _cosines(
@@ -148,7 +156,7 @@ class Fuse:
         found = known | {id: (None, cosine) for id, cosine in further.items()}
         return {id: found[id] for id in ids if id in found}
 
-    def _with_tokens(self, recall: Recall, places: dict[NodeId, Places]) -> dict[NodeId, Places]:
+    def _add_tokens(self, recall: Recall, places: dict[NodeId, Places]) -> dict[NodeId, Places]:
         """Rescore the best candidates by late interaction; the others get what their cosines let expect."""
         weight = self.weights.tokens
         for found in places.values():
@@ -158,15 +166,15 @@ class Fuse:
             found[TOKENS] = Place(None, self.background.maxsim(share), share, weight)
         if not self.late_interaction:
             return places
-        best = sorted(places, key=lambda id: (-relevance(places[id]), id))[:RESCORED]
-        exact = scored_tokens(recall, best, store=self.store)
+        best = sorted(places, key=lambda id: (-relevance(places[id]), id))[:RESCORE_DEPTH]
+        exact = weighted_maxsim(recall, best, store=self.store)
         for rank, (id, score) in enumerate(sorted(exact.items(), key=lambda item: (-item[1], item[0])), start=1):
             places[id][TOKENS] = Place(rank, score, self.background.token_share(score), weight)
         return places
 
-    def _with_sections(self, recall: Recall, places: dict[NodeId, Places]) -> Recall:
+    def _add_sections(self, recall: Recall, places: dict[NodeId, Places]) -> Recall:
         """Give each chunk a share of its section's relevance; a memory, which stands in no section, keeps its own."""
-        if not any(self.section_weights) or not places or not covered(recall, store=self.store).sections:
+        if not any(self.section_weights) or not places or not space_coverage(recall, store=self.store).sections:
             return replace(recall, hits=_hits(places))
         terms = recall.terms if SPARSE in recall.channels else ()
         found = sections(self.store, recall.question.where, terms=terms, limit=self.limit)

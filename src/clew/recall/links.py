@@ -70,16 +70,16 @@ class LinksFrom:
         keys = dict.fromkeys(phrase.key for each in runs.values() for phrase in each)
         keys |= dict.fromkeys(mention.key for each in mentions.values() for mention in each)
         known = self.store.named(sorted(keys), self.where, limit=MAX_NODES + 1, parts=False)
-        told = {key for key, named in known.items() if named.subjects or (named.openers and key not in self.asked)}
+        known_names = {key for key, named in known.items() if named.subjects or (named.openers and key not in self.asked)}
         for id, node in nodes.items():
-            yield from self._of(node, spotted(runs[id], told), mentions.get(id, ()), known)
+            yield from self._of(node, spotted(runs[id], known_names), mentions.get(id, ()), known)
 
     def _of(self, node: Node, names: Sequence[str], mentions: Sequence[Mention], known: Mapping[str, Named]) -> Iterator[Link]:
         about = {mention.key for mention in mentions if mention.subject}
         for key in names:
             if key not in about:
-                kind, told = (NAMES, known[key].subjects) if known[key].subjects else (OPENS, known[key].openers)
-                yield from self._to(node.id, kind, known[key], told)
+                kind, targets = (NAMES, known[key].subjects) if known[key].subjects else (OPENS, known[key].openers)
+                yield from self._to(node.id, kind, known[key], targets)
         for key in sorted(about & known.keys()):
             yield from self._to(node.id, NAMED_BY, known[key], known[key].holders)
         others = {mention.key for mention in mentions if not mention.subject and mention.key in known} - about - self.asked

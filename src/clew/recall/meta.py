@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from clew.graph.phrases import phrases, spotted
 from clew.ports import Store
-from clew.recall.placed import sharing
+from clew.recall.channel_scores import add_channels
 from clew.recall.state import Hit, Place, Recall
 from clew.types import Node
 from clew.words import terms
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # as in `state`: the rules are loaded by a question that name
 
 KEYWORDS, TIME, ENTITIES = "keywords", "time", "entities"
 SHARES = {KEYWORDS: 0.5, TIME: 0.3, ENTITIES: 0.2}
-HELD = 0.5  # a memory that was true at the time asked for, and began before it, is half as good as one that began then
+STILL_VALID = 0.5  # a memory that was true at the time asked for, and began before it, is half as good as one that began then
 
 
 def overlap(asked: Collection[str], held: Collection[str]) -> float:
@@ -54,7 +54,7 @@ def _match(span: TimeSpan, t_valid: datetime, t_invalid: datetime | None) -> flo
         return 0.0
     if span.start is None or t_valid >= span.start:
         return 1.0
-    return HELD if t_invalid is None or t_invalid > span.start else 0.0
+    return STILL_VALID if t_invalid is None or t_invalid > span.start else 0.0
 
 
 def meta(keywords: float, time: float, entities: float) -> float:
@@ -75,7 +75,7 @@ def blended(hit: Hit, parts: Mapping[str, float], *, weight: float) -> Hit:
     True
     """
     places = {name: Place(None, parts[name], parts[name], weight * share) for name, share in SHARES.items()}
-    return sharing(hit, places, share=weight)
+    return add_channels(hit, places, share=weight)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from clew.types import Node
 SHARE = 0.5  # of the shorter one that the other must hold
 
 
-def covered(node: Node, kept: Iterable[Node]) -> float:
+def overlap_share(node: Node, kept: Iterable[Node]) -> float:
     """Return the largest share of a chunk, or of one kept before it, that the two have in common in their document."""
     return max((_shared(node, other) for other in kept), default=0.0)
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from clew.ports import Store
+from clew.recall.channel_scores import Places, relevance
 from clew.recall.fuse import Fuse
-from clew.recall.late_interaction import unweighted_tokens
-from clew.recall.placed import Places, relevance
+from clew.recall.late_interaction import unweighted_maxsim
 from clew.recall.state import DENSE, SPARSE, TOKENS, Hit, LazyHits, Place, Recall
 from clew.types import NodeId
 
@@ -32,7 +32,7 @@ class Passages:
         if recall.vector is None:  # no model or no vectors: words are all there is, and a note says so
             return self.fuse(recall)
         ids = list(dict.fromkeys(match.id for ranking in recall.channels.values() for match in ranking))
-        scores = unweighted_tokens(recall, ids, store=self.store)
+        scores = unweighted_maxsim(recall, ids, store=self.store)
         ranking = sorted(scores, key=lambda id: (-scores[id], id))
         places: dict[NodeId, Places] = {
             id: {TOKENS: Place(rank, scores[id], self.fuse.background.token_share(scores[id]), 1.0)}

@@ -23,7 +23,7 @@ from clew.graph.tracerank import Switches
 from clew.graph.walk import Limits
 from clew.ports import Background, Store
 from clew.recall.analyse import Analyse
-from clew.recall.candidates import Candidates, EmbedQuery, slow
+from clew.recall.candidates import Candidates, EmbedQuery, never_quick
 from clew.recall.code_features import CodeFeatures
 from clew.recall.diversity import Diversity
 from clew.recall.expand import Expand
@@ -85,7 +85,7 @@ def recipe(
     executor: Executor,
     read: Read,
     reader: str,
-    quick: Callable[[], bool] = slow,
+    quick: Callable[[], bool] = never_quick,
     background: Background = Background(),  # noqa: B008 - a value
 ) -> Recipe:
     """Return the recipe of this name, bound to its settings and ports."""
@@ -117,17 +117,17 @@ def recipe(
         limit=limit,
         store=store,
     )
-    counted = settings.score
+    scoring = settings.score
     score = Score(
-        recency_rate_per_day=counted.recency_rate_per_day,
-        told=counted.recency_from == TOLD,
-        access_divisor=counted.access_divisor,
+        recency_rate_per_day=scoring.recency_rate_per_day,
+        recorded=scoring.recency_from == TOLD,
+        access_divisor=scoring.access_divisor,
         history=None if name in PLAIN else _tracerank(settings, store),
         store=store,
     )
     pack = Pack(expand=_expand(settings, store), gate=_gate(name, settings), store=store)
     before = (Narrow(store=store, embed=embed),)
-    beside: tuple[Stage, ...] = () if name in PLAIN else (*_spread(settings, store, fuse), *_meta(settings, store))
+    enrich: tuple[Stage, ...] = () if name in PLAIN else (*_spread(settings, store, fuse), *_meta(settings, store))
     after: tuple[Stage, ...] = (
         ()
         if name in PLAIN
@@ -144,7 +144,7 @@ def recipe(
             *(before if name == "staged" else ()),
             candidates,
             Passages(fuse=fuse, store=store) if name == "passages" else fuse,
-            *beside,
+            *enrich,
             score,
             *after,
             _confidence(name, settings, store, background),
@@ -157,20 +157,20 @@ def recipe(
 
 
 def _spread(settings: Settings, store: Store, fuse: Fuse) -> tuple[Spread, ...]:
-    chosen = settings.spread
-    if not chosen.enabled:
+    options = settings.spread
+    if not options.enabled:
         return ()
     from clew.recall.spread import Spread  # noqa: PLC0415
 
-    limits = Limits(hops=chosen.hops, least=MIN_SIGNAL, nodes=chosen.nodes, fade=chosen.fade)
+    limits = Limits(hops=options.hops, least=MIN_SIGNAL, nodes=options.nodes, fade=options.fade)
     return (
         Spread(
-            starts=chosen.starts,
+            starts=options.starts,
             named_weight=settings.recall.weights["named"],
             path_weight=settings.recall.weights["path"],
-            mode=chosen.mode,
+            mode=options.mode,
             limits=limits,
-            kinds=chosen.weights,
+            kinds=options.weights,
             fuse=fuse,
             store=store,
         ),
@@ -192,28 +192,28 @@ def _confidence(name: str, settings: Settings, store: Store, background: Backgro
 
 
 def _tracerank(settings: Settings, store: Store) -> TraceRank | None:
-    chosen = settings.tracerank
-    if not chosen.enabled:
+    options = settings.tracerank
+    if not options.enabled:
         return None
-    switches = Switches(reinforcement=chosen.reinforcement, graph=chosen.graph, temporal=chosen.temporal)
-    bounds = {"least": chosen.least, "most": chosen.most, "min_relevance_share": chosen.min_relevance_share}
+    switches = Switches(reinforcement=options.reinforcement, graph=options.graph, temporal=options.temporal)
+    bounds = {"least": options.least, "most": options.most, "min_relevance_share": options.min_relevance_share}
     return TraceRank(switches=switches, **bounds, store=store)
 
 
 def _rerank(name: str, settings: Settings, store: Store, read: Read, reader: str) -> tuple[Rerank, ...]:
-    chosen = settings.rerank
-    if not chosen.weight or not (name == "reranked" or chosen.always):
+    options = settings.rerank
+    if not options.weight or not (name == "reranked" or options.always):
         return ()
-    return (Rerank(model=reader, depth=chosen.depth, weight=chosen.weight, store=store, read=read),)
+    return (Rerank(model=reader, depth=options.depth, weight=options.weight, store=store, read=read),)
 
 
 def _expand(settings: Settings, store: Store) -> Expand | None:
-    chosen = settings.expansion
-    return Expand(below_words=chosen.below_words, reach=chosen.reach, store=store) if chosen.enabled else None
+    options = settings.expansion
+    return Expand(below_words=options.below_words, reach=options.reach, store=store) if options.enabled else None
 
 
 def _gate(name: str, settings: Settings) -> Gate | None:
-    chosen = settings.gate
-    if name != "agent" and not chosen.always:
+    options = settings.gate
+    if name != "agent" and not options.always:
         return None
-    return Gate(min_quality=chosen.min_quality, min_words=chosen.min_words, excluded_stubs=chosen.excluded_stubs)
+    return Gate(min_quality=options.min_quality, min_words=options.min_words, excluded_stubs=options.excluded_stubs)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from clew.gist import embedded_text, headed
 from clew.ports import Store
-from clew.recall.fetch import fetched
+from clew.recall.read_cache import with_nodes
 from clew.recall.score import with_components
 from clew.recall.state import Component, Hit, LazyHits, Recall
 from clew.types import Node
@@ -25,14 +25,14 @@ Read: TypeAlias = Callable[[str, Sequence[str]], tuple[Sequence[float] | None, t
 """Scores texts by how well they answer a question, or returns None and the reason."""
 
 
-def credited(hits: Sequence[Hit], scores: Sequence[float], *, weight: float) -> dict[str, Hit]:
+def add_rerank_scores(hits: Sequence[Hit], scores: Sequence[float], *, weight: float) -> dict[str, Hit]:
     """Return hits with what reading them is worth: order by (1 − weight)·own + weight·read, both from 0 for the worst to 1 for the best.
 
     Kept as a sum: own + read · weight/(1 − weight) · (best own − worst own), which orders alike. Where all are worth the same, reading
     alone tells them apart.
 
     >>> hits = [Hit(id, own, {}, {"semantic": Component(own, 1.0)}) for id, own in (("a", 0.9), ("b", 0.8), ("c", 0.5))]
-    >>> found = credited(hits, [-4.0, 6.0, 1.0], weight=0.5)
+    >>> found = add_rerank_scores(hits, [-4.0, 6.0, 1.0], weight=0.5)
     >>> {id: round(hit.score, 3) for id, hit in found.items()}, found["b"].components["rerank"].value
     ({'a': 0.9, 'b': 1.2, 'c': 0.7}, 1.0)
     """
@@ -45,12 +45,12 @@ def credited(hits: Sequence[Hit], scores: Sequence[float], *, weight: float) -> 
     return {hit.id: with_components(hit, {RERANK: part}) for hit, part in zip(hits, parts, strict=True)}
 
 
-def together(hits: Sequence[Hit], scores: Sequence[float]) -> list[float]:
+def share_along_paths(hits: Sequence[Hit], scores: Sequence[float]) -> list[float]:
     """Return the scores, with that of the hit a path begins at for what is at its end, if it is higher.
 
     >>> from clew.recall.state import Hop
     >>> film, born = Hit("film", 0.9, {}), Hit("born", 0.5, {}, path=(Hop("film", "NAMES", 1.0, "born", 0.8),))
-    >>> together([film, born, Hit("other", 0.4, {})], [3.0, -8.0, -2.0])
+    >>> share_along_paths([film, born, Hit("other", 0.4, {})], [3.0, -8.0, -2.0])
     [3.0, 3.0, -2.0]
     """
     known = {hit.id: score for hit, score in zip(hits, scores, strict=True)}
@@ -72,17 +72,17 @@ class Rerank:
         hits = LazyHits.of(recall.hits)
         if not hits or not hits[0].components:
             return recall
-        recall = fetched(recall, hits.ids(self.depth), store=self.store)
+        recall = with_nodes(recall, hits.ids(self.depth), store=self.store)
         best = [hit for hit in hits[: self.depth] if hit.id in recall.nodes]
         if len(best) < 2:  # nothing to put in order; some may be gone meanwhile
             return recall
-        scores, notes = self.read(recall.question.text, [_told(recall.nodes[hit.id]) for hit in best])
+        scores, notes = self.read(recall.question.text, [_rerank_text(recall.nodes[hit.id]) for hit in best])
         if scores is None:
             return replace(recall, notes=(*recall.notes, *notes))
-        moved = hits.exchanged(credited(best, together(best, scores), weight=self.weight))
+        moved = hits.with_replaced(add_rerank_scores(best, share_along_paths(best, scores), weight=self.weight))
         return replace(recall, hits=moved, reranked=len(best), notes=(*recall.notes, *notes))
 
 
-def _told(node: Node) -> str:
+def _rerank_text(node: Node) -> str:
     """Return what is read of a node: what its vector is made from, so of a chat with an assistant what the user told."""
     return headed(node.title, embedded_text(node.kind, node.text))

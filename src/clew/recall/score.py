@@ -32,11 +32,11 @@ def fresh_since(signals: Signals, *, now: datetime) -> datetime:
     """Return when a memory was news: when it became true, or when it was told if that was later and is not still to come.
 
     >>> june, today = datetime(2026, 6, 1), datetime(2026, 11, 17)
-    >>> lives = Signals(june, 0.5, 0, told=today)
+    >>> lives = Signals(june, 0.5, 0, recorded=today)
     >>> fresh_since(lives, now=today) == today, fresh_since(lives, now=datetime(2026, 7, 1)) == june
     (True, True)
     """
-    return signals.told if signals.t_valid < signals.told <= now else signals.t_valid
+    return signals.recorded if signals.t_valid < signals.recorded <= now else signals.t_valid
 
 
 def access(count: int, *, divisor: float) -> float:
@@ -76,11 +76,11 @@ def components(
     now: datetime,
     recency_rate_per_day: float,
     access_divisor: float,
-    told: bool = True,
+    recorded: bool = True,
     ahead: bool = False,
 ) -> dict[str, Component]:
-    """Return the four components of a memory's score; `told` lets it be as recent as when it was told."""
-    since = fresh_since(signals, now=now) if told else signals.t_valid
+    """Return the four components of a memory's score; `recorded` lets it be as recent as when it was told."""
+    since = fresh_since(signals, now=now) if recorded else signals.t_valid
     age_days = (now - since).total_seconds() / SECONDS_PER_DAY
     return {
         "semantic": Component(relevance, weights.semantic),
@@ -98,7 +98,7 @@ def scores(
     now: datetime,
     recency_rate_per_day: float,
     access_divisor: float,
-    told: bool = True,
+    recorded: bool = True,
     ahead: bool = False,
 ) -> dict[NodeId, float]:
     """Return `total` of `components` for each, to the last bit, without making them: most candidates are only put in order.
@@ -109,8 +109,8 @@ def scores(
     semantic, recent, important, often = weights
     for id, relevance in relevances.items():
         if id in known:
-            t_valid, importance, accesses, _, _, heard = known[id]
-            since = heard if told and t_valid < heard <= now else t_valid  # as `fresh_since`
+            t_valid, importance, accesses, _, _, learned = known[id]
+            since = learned if recorded and t_valid < learned <= now else t_valid  # as `fresh_since`
             age_days = (now - since).total_seconds() / SECONDS_PER_DAY
             fresh = 1.0 if ahead and age_days < 0 else math.exp(-recency_rate_per_day * abs(age_days))  # as `recency`
             used = access(accesses, divisor=access_divisor) if accesses else 0.0  # most never were
@@ -125,7 +125,7 @@ class Score:
     recency_rate_per_day: float
     access_divisor: float
     store: Store = field(repr=False, compare=False)
-    told: bool = True
+    recorded: bool = True
     """Whether a memory is as recent as when it was told, or as when it became true."""
     history: Callable[[Recall], Recall] | None = None
     """What multiplies the relevance of hits by their history (TraceRank)."""
@@ -133,21 +133,21 @@ class Score:
     def __call__(self, recall: Recall) -> Recall:
         """Set components and scores; what it has read of the hits is passed on."""
         hits = LazyHits.of(recall.hits)
-        worths = hits.worths()
-        known = recall.signals if recall.signals is not None else self.store.signals(list(worths))
+        relevances = hits.scores()
+        known = recall.signals if recall.signals is not None else self.store.signals(list(relevances))
         terms: dict[str, Any] = {
             "weights": recall.question.weights,
             "now": recall.question.where.moment,
             "recency_rate_per_day": self.recency_rate_per_day,
-            "told": self.told,
+            "recorded": self.recorded,
             "ahead": recall.when is not None and recall.when.beyond(recall.question.where.moment),
             "access_divisor": self.access_divisor,
         }
-        found, places = scores(worths, known, **terms), dict(zip(worths, count(), strict=False))
+        found, places = scores(relevances, known, **terms), dict(zip(relevances, count(), strict=False))
 
         def made(each: tuple[float, NodeId]) -> Hit:
             negated, id = each
-            return hits[places[id]]._replace(score=-negated, components=components(worths[id], known[id], **terms))
+            return hits[places[id]]._replace(score=-negated, components=components(relevances[id], known[id], **terms))
 
         scored = replace(recall, hits=LazyHits(sorted((-score, id) for id, score in found.items()), made), signals=known)
         return scored if self.history is None else self.history(scored)

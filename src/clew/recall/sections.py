@@ -24,8 +24,8 @@ def sections(store: Store, where: Filter, *, terms: Sequence[str], limit: int) -
     return tuple(Match(match.id, match.score / (whole or match.score or 1.0)) for match in found)
 
 
-def best_words(terms: Sequence[str], held: Mapping[str, int], *, nodes: int) -> float:
-    """Return the BM25 of a text of average length that holds every query term once; `held` has their document frequencies.
+def best_words(terms: Sequence[str], frequencies: Mapping[str, int], *, nodes: int) -> float:
+    """Return the BM25 of a text of average length that holds every query term once; `frequencies` has their document frequencies.
 
     Of a long query the best text holds a part only, so no more than MAX_TERMS terms of average rarity are asked of it.
 
@@ -33,5 +33,5 @@ def best_words(terms: Sequence[str], held: Mapping[str, int], *, nodes: int) -> 
     True
     """
     counts = Counter(terms)
-    whole = sum(query_weight(said) * idf(max(nodes, held.get(term, 0)), held.get(term, 0)) for term, said in counts.items())
+    whole = sum(query_weight(said) * idf(max(nodes, frequencies.get(term, 0)), frequencies.get(term, 0)) for term, said in counts.items())
     return whole * min(1.0, MAX_TERMS / max(1, len(terms)))

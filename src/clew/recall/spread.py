@@ -16,10 +16,10 @@ from operator import neg
 from clew.graph.phrases import Phrase, phrases, spotted
 from clew.graph.walk import Limits, Path, walk
 from clew.ports import Store
-from clew.recall.fetch import fetched
+from clew.recall.channel_scores import Places, relevance
 from clew.recall.fuse import Fuse
 from clew.recall.links import MAX_NODES, LinksFrom
-from clew.recall.placed import Places, relevance
+from clew.recall.read_cache import with_nodes
 from clew.recall.state import NAMED, PATH, Hit, Hop, LazyHits, Place, Recall
 from clew.types import NodeId
 from clew.words import terms
@@ -54,23 +54,23 @@ class Spread:
         hits = LazyHits.of(recall.hits)
         runs = phrases(recall.question.text, cased=False)
         named = self._named(runs, recall)
-        own = self._with_names(hits.worths(), named, recall)
+        own = self._add_names(hits.scores(), named, recall)
         best = [id for _, id in nsmallest(self.starts, zip(map(neg, own.values()), own, strict=True))]
         # With the starts those that are likely to be returned: later stages need not read them again.
-        recall = fetched(recall, dict.fromkeys((*best, *hits.ids(recall.question.k))), store=self.store)
+        recall = with_nodes(recall, dict.fromkeys((*best, *hits.ids(recall.question.k))), store=self.store)
         starts = {id: own[id] for id in best if own[id] > 0}
-        paths = {} if self._answered(best[:1], recall) else self._paths(starts, runs, recall)
+        paths = {} if self._covers_question(best[:1], recall) else self._paths(starts, runs, recall)
         if not named and not paths:
             return recall
-        return replace(recall, hits=self._together(recall, hits, named, paths, starts), signals=None)
+        return replace(recall, hits=self._merge(recall, hits, named, paths, starts), signals=None)
 
-    def _with_names(self, own: Mapping[NodeId, float], named: Mapping[NodeId, Place], recall: Recall) -> dict[NodeId, float]:
+    def _add_names(self, own: Mapping[NodeId, float], named: Mapping[NodeId, Place], recall: Recall) -> dict[NodeId, float]:
         """Return the relevance of all hits with the names in it; a named memory that no channel proposed is scored like one."""
         further = self.fuse.score_more(recall, [id for id in named if id not in own])
         scores = {**own, **{id: relevance(further.get(id, {})) for id in named if id not in own}}
         return {id: score + named[id].contribution if id in named else score for id, score in scores.items()}
 
-    def _together(
+    def _merge(
         self,
         recall: Recall,
         hits: LazyHits,
@@ -79,14 +79,14 @@ class Spread:
         starts: Mapping[NodeId, float],
     ) -> LazyHits:
         """Return all hits, those named or reached with their gains."""
-        proposed = hits.worths()
+        proposed = hits.scores()
         touched = list(dict.fromkeys((*named, *paths)))
         missing = self.fuse.score_more(recall, [id for id in touched if id not in proposed])
-        before = {hit.id: hit for hit in (hits.of_ids([id for id in touched if id in proposed]))}
+        before = {hit.id: hit for hit in (hits.select([id for id in touched if id in proposed]))}
         found = {id: before.get(id) or Hit(id, relevance(missing.get(id, {})), missing.get(id, {})) for id in touched}
-        return hits.exchanged({id: self._lifted(hit, named.get(id), paths.get(id), starts) for id, hit in found.items()})
+        return hits.with_replaced({id: self._lift_hit(hit, named.get(id), paths.get(id), starts) for id, hit in found.items()})
 
-    def _lifted(self, hit: Hit, named: Place | None, path: Path | None, starts: Mapping[NodeId, float]) -> Hit:
+    def _lift_hit(self, hit: Hit, named: Place | None, path: Path | None, starts: Mapping[NodeId, float]) -> Hit:
         """Return a hit with its gains by name and by path among its channels."""
         channels: Places = dict(hit.channels)
         if named is not None:
@@ -102,7 +102,7 @@ class Spread:
         method = TRAVERSAL if carried > own else hit.method
         return hit._replace(channels=channels, score=relevance(channels), path=hops, method=method)
 
-    def _answered(self, best: Sequence[NodeId], recall: Recall) -> bool:
+    def _covers_question(self, best: Sequence[NodeId], recall: Recall) -> bool:
         """Tell whether the best hit holds every word of the question: then the question is about one thing."""
         nodes = [recall.nodes[id] for id in best if id in recall.nodes] if recall.terms else []
         return any(set(recall.terms) <= set(terms(f"{node.title} {node.text}")) for node in nodes)

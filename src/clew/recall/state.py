@@ -140,7 +140,7 @@ class LazyHits(Sequence[Hit]):
     >>> hits = LazyHits([(-0.9, "a"), (-0.8, "b")], lambda source: Hit(source[1], -source[0], {}))
     >>> len(hits), hits[1].id, hits == (Hit("a", 0.9, {}), Hit("b", 0.8, {}))
     (2, 'b', True)
-    >>> [hit.id for hit in hits.exchanged({"a": Hit("a", 0.5, {})})]
+    >>> [hit.id for hit in hits.with_replaced({"a": Hit("a", 0.5, {})})]
     ['b', 'a']
     """
 
@@ -154,18 +154,18 @@ class LazyHits(Sequence[Hit]):
         """Return the hits as they are if they are lazy, and otherwise as if they were."""
         return hits if isinstance(hits, cls) else cls([(-hit.score, hit.id, hit) for hit in hits], itemgetter(2))
 
-    def worths(self) -> dict[NodeId, float]:
+    def scores(self) -> dict[NodeId, float]:
         """Return the score of each by its id, in order, without making a hit.
 
-        >>> LazyHits([(-0.9, "a"), (-0.8, "b")], lambda source: Hit(source[1], -source[0], {})).worths()
+        >>> LazyHits([(-0.9, "a"), (-0.8, "b")], lambda source: Hit(source[1], -source[0], {})).scores()
         {'a': 0.9, 'b': 0.8}
         """
         return {source[1]: -source[0] for source in self._sources}
 
-    def of_ids(self, ids: Collection[NodeId]) -> list[Hit]:
+    def select(self, ids: Collection[NodeId]) -> list[Hit]:
         """Return the hits with these ids, in order.
 
-        >>> [hit.score for hit in LazyHits([(-0.9, "a"), (-0.8, "b")], lambda source: Hit(source[1], -source[0], {})).of_ids(["b"])]
+        >>> [hit.score for hit in LazyHits([(-0.9, "a"), (-0.8, "b")], lambda source: Hit(source[1], -source[0], {})).select(["b"])]
         [0.8]
         """
         wanted = frozenset(ids)
@@ -175,7 +175,7 @@ class LazyHits(Sequence[Hit]):
         """Return the ids of the first, without making a hit."""
         return [source[1] for source in self._sources[:count]]
 
-    def exchanged(self, changed: Mapping[NodeId, Hit]) -> LazyHits:
+    def with_replaced(self, changed: Mapping[NodeId, Hit]) -> LazyHits:
         """Return the hits in the order of their scores, some of them exchanged."""
         kept = [source for source in self._sources if source[1] not in changed]
         fresh = [(-hit.score, id, hit) for id, hit in changed.items()]
@@ -268,15 +268,15 @@ class Recall:
     vector: Vectors | None = field(default=None, repr=False)
     query: QueryTokens | None = field(default=None, repr=False)
     """The query's token vectors, where the model gives them."""
-    held: Mapping[str, int] = field(default_factory=dict, repr=False)
+    document_frequencies: Mapping[str, int] = field(default_factory=dict, repr=False)
     """The document frequency of each query term in the space."""
     channels: Mapping[str, Ranking] = field(default_factory=dict)
-    lows: Mapping[str, float] = field(default_factory=dict)
+    cutoffs: Mapping[str, float] = field(default_factory=dict)
     complete: Mapping[str, int] = field(default_factory=dict)
     """Of each channel that saw all that passes the filter: how many that were, before any was too far."""
     signals: Mapping[NodeId, Signals] | None = field(default=None, repr=False)
     """What the score asks of the hits, where a stage has read it already."""
-    there: Coverage | None = field(default=None, repr=False)
+    coverage: Coverage | None = field(default=None, repr=False)
     """What the space holds, where a stage has asked already."""
     nodes: Mapping[NodeId, Node] = field(default_factory=dict, repr=False)
     """What a stage has read already of the memories behind the best hits, so that the next need not."""

@@ -11,7 +11,7 @@ from clew.graph.entities.lexicon import DATES, DEMONYMS, ORGS, PLACES, TITLES, T
 from clew.words import STOP_WORDS, folded, query_terms, words
 
 MAX_TERMS = 32  # of a question; a longer one is a text, and its beginning says what it is about
-LEAST_WORDS = 4  # of a question whose language is told by its words
+MIN_WORDS = 4  # of a question whose language is told by its words
 LAST_LATIN = "\u024f"
 # "INC-4999", "plover-08", "RFC 2119"; a word and a number with a space between them are one only in capitals.
 _CODE = re.compile(r"\b(?:([^\W\d_]{2,})[-_]|([A-Z]{2,}) )(\d{2,})\b")
@@ -72,7 +72,7 @@ def is_english(text: str) -> bool:
     if 2 * sum(letter > LAST_LATIN for letter in letters) > len(letters):
         return False
     plain = [folded(word) for word in words(text) if word.isalpha()]
-    if len(plain) < LEAST_WORDS or any(word in STOP_WORDS for word in plain):
+    if len(plain) < MIN_WORDS or any(word in STOP_WORDS for word in plain):
         return True
     # A short word may be common in several languages: German says "der" and "ab".
     return 3 * sum(len(word) > 3 and word in COMMON_WORDS for word in plain) >= len(plain)

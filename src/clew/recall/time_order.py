@@ -67,7 +67,7 @@ class TimeOrder:
         if not signals or (when is not None and (when.ahead or when.spans or when.latest or when.earliest)):
             return recall
         hits = LazyHits.of(recall.hits)
-        scores, now = hits.worths(), recall.question.where.moment
+        scores, now = hits.scores(), recall.question.where.moment
         future = [id for id in scores if id in signals and signals[id].t_valid > now]
         if not future:
             return recall
@@ -80,7 +80,7 @@ class TimeOrder:
             least = min((moved[old].score if old in moved else scores[old] for old in olds), default=None)
             if least is not None and found[id].score >= least:
                 moved[id] = with_components(found[id], {NOT_YET: Component(-1.0, found[id].score - least + STEP)})
-        return replace(recall, hits=hits.exchanged(moved)) if moved else recall
+        return replace(recall, hits=hits.with_replaced(moved)) if moved else recall
 
     def _superseded_by(self, ids: list[NodeId]) -> Mapping[NodeId, list[NodeId]]:
         sources = set(ids)
@@ -110,7 +110,7 @@ def _in_time_order(hits: Sequence[Hit], signals: Mapping[NodeId, Signals], when:
         else:
             first.sort(key=lambda hit: not signals[hit.id].dated)
     ahead = {hit.id for hit in first}
-    return in_place([*first, *(hit for hit in hits if hit.id not in ahead)]) if first else list(hits)
+    return reassign_scores([*first, *(hit for hit in hits if hit.id not in ahead)]) if first else list(hits)
 
 
 def _relevant(hits: Sequence[Hit]) -> list[Hit]:
@@ -118,11 +118,11 @@ def _relevant(hits: Sequence[Hit]) -> list[Hit]:
     return [hit for hit in hits if hit.components[RELEVANCE].value >= least]
 
 
-def in_place(hits: Sequence[Hit]) -> list[Hit]:
+def reassign_scores(hits: Sequence[Hit]) -> list[Hit]:
     """Give hits in a new order the scores of their places; the component `time` is what each gained or lost by that.
 
     >>> old, new = (Hit(id, value, {}, {"semantic": Component(value, 1.0)}) for id, value in (("old", 0.75), ("new", 0.5)))
-    >>> [(hit.id, hit.score, hit.components["time"].value) for hit in in_place([new, old])]
+    >>> [(hit.id, hit.score, hit.components["time"].value) for hit in reassign_scores([new, old])]
     [('new', 0.75, 0.25), ('old', 0.5, -0.25)]
     """
     due = zip(hits, descending([hit.score for hit in hits]), strict=True)

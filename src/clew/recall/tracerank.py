@@ -14,14 +14,14 @@ SEMANTIC = "semantic"
 TRACERANK = "tracerank"
 
 
-def multiplied(hit: Hit, multiplier: float) -> Hit:
+def multiply_relevance(hit: Hit, multiplier: float) -> Hit:
     """Return a hit whose relevance counts so many times in its score.
 
     What the factor adds or takes is a component of its own, (multiplier − 1) × what the relevance contributes, so that
     the components still add up to the score.
 
     >>> hit = Hit("a", 0.5, {}, {"semantic": Component(0.5, 0.8), "recency": Component(1.0, 0.1)})
-    >>> raised = multiplied(hit, 1.25)
+    >>> raised = multiply_relevance(hit, 1.25)
     >>> raised.components["tracerank"], round(raised.score, 9) == round(0.5 * 0.8 * 1.25 + 0.1, 9)
     (Component(value=0.25, weight=0.4), True)
     """
@@ -41,13 +41,13 @@ class TraceRank:
     def __call__(self, recall: Recall) -> Recall:
         """Set the scores anew, in their new order; needs the components that the score has left."""
         hits = LazyHits.of(recall.hits)
-        moved = self._multipliers(list(hits.worths()), recall.question.where)
+        moved = self._multipliers(list(hits.scores()), recall.question.where)
         if not moved:  # most memories have no history, and no hit has to be made to know that
             return recall
         scored = [hit for hit in hits if SEMANTIC in hit.components]
         best = max((hit.components[SEMANTIC].value for hit in scored), default=0.0)
-        changed = {hit.id: multiplied(hit, moved[hit.id]) for hit in scored if hit.id in moved and self._reaches(hit, best)}
-        return replace(recall, hits=hits.exchanged(changed)) if changed else recall
+        changed = {hit.id: multiply_relevance(hit, moved[hit.id]) for hit in scored if hit.id in moved and self._reaches(hit, best)}
+        return replace(recall, hits=hits.with_replaced(changed)) if changed else recall
 
     def _reaches(self, hit: Hit, best: float) -> bool:
         return reached(hit.components[SEMANTIC].value, best=best, share=self.min_relevance_share)
@@ -56,7 +56,7 @@ class TraceRank:
         """Return the factors of the memories whose history says anything."""
         now, at = where.known_at or where.now, where.moment
         known = self.store.evidence(ids) if ids else {}
-        told = {id: each for id, each in known.items() if each.reinforced or each.related or each.stability in LIFE_DAYS}
-        made = {id: factors(each, now=now, at=at, switches=self.switches).product for id, each in told.items()}
+        relevant = {id: each for id, each in known.items() if each.reinforced or each.related or each.stability in LIFE_DAYS}
+        made = {id: factors(each, now=now, at=at, switches=self.switches).product for id, each in relevant.items()}
         found = {id: bounded(factor, least=self.least, most=self.most) for id, factor in made.items()}
         return {id: factor for id, factor in found.items() if factor != 1.0}

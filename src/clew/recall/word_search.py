@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 
 from clew.ports import Store
-from clew.recall.fetch import covered
+from clew.recall.read_cache import space_coverage
 from clew.recall.state import Recall
 from clew.types import Match, Node, Ranking, ranked
 from clew.words import apart, idf, plain_words, query_terms
 
-MOST_PHRASES = 4  # each is a search of its own
+MAX_PHRASES = 4  # each is a search of its own
 _QUOTED = re.compile(r'"([^"\n]{2,200})"|“([^“”\n]{2,200})”|„([^„“”\n]{2,200})[“”]|«([^«»\n]{2,200})»|「([^「」\n]{2,200})」')
 
 
@@ -26,7 +26,7 @@ def quoted_phrases(text: str) -> tuple[str, ...]:
     ('the salt meadow', 'tea for two')
     """
     found = (_plain("".join(groups)) for groups in _QUOTED.findall(text))
-    return tuple(dict.fromkeys(phrase for phrase in found if " " in phrase or apart(phrase)[1]))[:MOST_PHRASES]
+    return tuple(dict.fromkeys(phrase for phrase in found if " " in phrase or apart(phrase)[1]))[:MAX_PHRASES]
 
 
 def search_words(recall: Recall, *, store: Store, limit: int) -> Ranking:
@@ -68,6 +68,6 @@ def _plain(text: str) -> str:
 
 
 def _idf(recall: Recall, asked: list[str], *, store: Store) -> float:
-    nodes = covered(recall, store=store).nodes
+    nodes = space_coverage(recall, store=store).nodes
     # Expired memories hold words too, so a word may be held more often than there are live memories.
-    return sum(idf(max(nodes, holding), holding) for holding in store.holding(asked, recall.question.where.space).values())
+    return sum(idf(max(nodes, frequency), frequency) for frequency in store.holding(asked, recall.question.where.space).values())

@@ -31,11 +31,11 @@ def excluded(node: Node, where: Filter, passes: Passes) -> Exclusion | None:
     if passes(node, where):
         return None
     asked = (each.name for each in fields(where) if each.name not in ("space", "now"))
-    condition = next((name for name in asked if not _alone(node, where, name, passes)), None)
-    return Exclusion("filter", None, None) if condition is None else _named(node, where, condition)
+    condition = next((name for name in asked if not _passes_alone(node, where, name, passes)), None)
+    return Exclusion("filter", None, None) if condition is None else _exclusion(node, where, condition)
 
 
-def _alone(node: Node, where: Filter, name: str, passes: Passes) -> bool:
+def _passes_alone(node: Node, where: Filter, name: str, passes: Passes) -> bool:
     """Tell whether a node would pass if this were all that is asked."""
     otherwise: dict[str, Any] = {"t_expired": None, "t_invalid": None, "archived": False}
     otherwise.pop(STANDING.get(name, ""), None)
@@ -43,16 +43,16 @@ def _alone(node: Node, where: Filter, name: str, passes: Passes) -> bool:
     return passes(replace(node, **otherwise), Filter(space=node.space, now=where.now, **asked))
 
 
-def _named(node: Node, where: Filter, condition: str) -> Exclusion:
+def _exclusion(node: Node, where: Filter, condition: str) -> Exclusion:
     asked = getattr(where, condition)
     reason = NAMES.get(condition, condition)
     if condition in ("as_of", "known_at") and asked is None:
         ended = node.t_invalid if condition == "as_of" else node.t_expired
         return Exclusion("invalid" if condition == "as_of" else "expired", _plain(ended), _plain(where.now))
-    return Exclusion(reason, _plain(_held(node, where, condition)), _plain(asked))
+    return Exclusion(reason, _plain(_actual_value(node, where, condition)), _plain(asked))
 
 
-def _held(node: Node, where: Filter, condition: str) -> Any:
+def _actual_value(node: Node, where: Filter, condition: str) -> Any:
     """Return what the node has of that which a condition asks for."""
     if condition == "as_of":
         return node.t_valid if where.as_of is not None and node.t_valid > where.as_of else node.t_invalid

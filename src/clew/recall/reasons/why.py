@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from clew.recall.explain import explanation
-from clew.recall.reasons.walk import Walk, rank_of
+from clew.recall.reasons.recipe_run import RecipeRun, rank_of
 from clew.recall.reasons.whynot import WhyNot
 from clew.recall.state import PATH, SECTION, Hit
 from clew.types import Node, NodeId
@@ -100,21 +100,21 @@ def main_reason(hit: Hit, ranking: Sequence[Hit]) -> tuple[Reason, ...]:
     return next((taken for taken in fewest if rank_without(hit, taken, ranking) != rank), found[:1])
 
 
-def why(walk: Walk, id: NodeId, node: Node | None, missing: WhyNot | None) -> Why:
+def why(run: RecipeRun, id: NodeId, node: Node | None, missing: WhyNot | None) -> Why:
     """Return what put a node where it is; `missing` says why it is not in the answer."""
-    ranking = tuple(walk.ranking)
-    question = walk.answer.question
-    answer_rank, rank = rank_of(id, walk.answer.hits), rank_of(id, ranking)
+    ranking = tuple(run.ranking)
+    question = run.answer.question
+    answer_rank, rank = rank_of(id, run.answer.hits), rank_of(id, ranking)
     if rank is None:
         return Why(
             id=id, query=question.text, k=question.k, ranked=len(ranking), hit=None, rank=None, answer_rank=answer_rank, missing=missing
         )
     scored = ranking[rank - 1]
     if answer_rank is not None:
-        hit = walk.answer.hits[answer_rank - 1]
+        hit = run.answer.hits[answer_rank - 1]
     else:
         hit = scored._replace(node=node, explanation=explanation(scored))
-        hit = hit._replace(confidence=walk.confidence(hit))
+        hit = hit._replace(confidence=run.confidence(hit))
     main = main_reason(scored, ranking)
     return Why(
         id=id,

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from clew.ports import Store
-from clew.recall.overlap import covered
+from clew.recall.overlap import overlap_share
 from clew.recall.pack import Pack
 from clew.recall.reasons.excluded import Passes, excluded
+from clew.recall.reasons.recipe_run import RecipeRun, StageRun, rank_of
 from clew.recall.reasons.sentences import sentence
 from clew.recall.reasons.standing import Standing, standings
-from clew.recall.reasons.walk import Leg, Walk, rank_of
 from clew.recall.state import DENSE, SPARSE, Recall
 from clew.types import Node, NodeId
 
@@ -44,73 +44,73 @@ class WhyNot:
 
 def unknown(id: NodeId) -> WhyNot:
     """Return what is said of an id that the asked space does not have, be it nobody's or another space's."""
-    return told(WhyNot(id=id, stage=STORE, reason="unknown_id"))
+    return with_sentence(WhyNot(id=id, stage=STORE, reason="unknown_id"))
 
 
-def why_not(walk: Walk, id: NodeId, node: Node | None, *, store: Store, passes: Passes) -> WhyNot:
+def why_not(run: RecipeRun, id: NodeId, node: Node | None, *, store: Store, passes: Passes) -> WhyNot:
     """Return what became of a node in a recall, in a sentence too."""
-    where = walk.legs[0].before.question.where
+    where = run.stages[0].before.question.where
     if node is None or node.space != where.space:
         return unknown(id)
-    if (rank := rank_of(id, walk.answer.hits)) is not None:
-        hits = walk.answer.hits
-        return told(WhyNot(id=id, stage=ANSWER, reason="found", value=hits[rank - 1].score, threshold=hits[-1].score, rank=rank))
-    if (shut := excluded(node, where, passes)) is not None:
-        return told(WhyNot(id=id, stage=FILTER, reason=shut.reason, value=shut.value, threshold=shut.threshold))
-    return told(_narrowed(walk, node, passes) or _lost(walk, node, store))
+    if (rank := rank_of(id, run.answer.hits)) is not None:
+        hits = run.answer.hits
+        return with_sentence(WhyNot(id=id, stage=ANSWER, reason="found", value=hits[rank - 1].score, threshold=hits[-1].score, rank=rank))
+    if (exclusion := excluded(node, where, passes)) is not None:
+        return with_sentence(WhyNot(id=id, stage=FILTER, reason=exclusion.reason, value=exclusion.value, threshold=exclusion.threshold))
+    return with_sentence(_narrowed(run, node, passes) or _lost(run, node, store))
 
 
-def told(found: WhyNot) -> WhyNot:
+def with_sentence(found: WhyNot) -> WhyNot:
     """Return it with its sentence."""
     return replace(found, sentence=sentence(found))
 
 
-def _narrowed(walk: Walk, node: Node, passes: Passes) -> WhyNot | None:
+def _narrowed(run: RecipeRun, node: Node, passes: Passes) -> WhyNot | None:
     """Return the stage that made the filter narrower than the question's, if that shut the node out."""
-    for leg in walk.legs:
-        where = leg.after.question.where
-        if where != leg.before.question.where and (shut := excluded(node, where, passes)) is not None:
+    for stage_run in run.stages:
+        where = stage_run.after.question.where
+        if where != stage_run.before.question.where and (exclusion := excluded(node, where, passes)) is not None:
             looked_into = [id for id in where.within if id]
-            threshold = len(looked_into) if shut.reason == "within" else shut.threshold
-            return WhyNot(id=node.id, stage=leg.name, reason=shut.reason, value=shut.value, threshold=threshold)
+            threshold = len(looked_into) if exclusion.reason == "within" else exclusion.threshold
+            return WhyNot(id=node.id, stage=stage_run.name, reason=exclusion.reason, value=exclusion.value, threshold=threshold)
     return None
 
 
-def _lost(walk: Walk, node: Node, store: Store) -> WhyNot:
-    came = walk.seen(node.id)
-    refused = next(((leg, why) for leg in walk.legs[came:] if (why := leg.refusal(node.id)) is not None), None)
-    rank = rank_of(node.id, walk.legs[came - 1].after.hits) if came else None
+def _lost(run: RecipeRun, node: Node, store: Store) -> WhyNot:
+    came = run.seen(node.id)
+    refused = next(((stage_run, why) for stage_run in run.stages[came:] if (why := stage_run.rejection(node.id)) is not None), None)
+    rank = rank_of(node.id, run.stages[came - 1].after.hits) if came else None
     if refused is not None:
-        leg, why = refused
-        by = _coverer(node, leg.after) if why.reason == "overlap" else None
+        stage_run, why = refused
+        by = _overlapping_hit(node, stage_run.after) if why.reason == "overlap" else None
         return WhyNot(id=node.id, stage=why.stage, reason=why.reason, value=why.value, threshold=why.limit, rank=rank, by=by)
-    return _unproposed(walk, node, store) if not came else _dropped(walk.legs[came], node, rank)
+    return _unproposed(run, node, store) if not came else _dropped(run.stages[came], node, rank)
 
 
-def _coverer(node: Node, answer: Recall) -> NodeId | None:
+def _overlapping_hit(node: Node, answer: Recall) -> NodeId | None:
     """Return the hit that holds most of what the node says."""
     kept = [hit.node for hit in answer.hits if hit.node is not None]
-    return max(kept, key=lambda other: covered(node, [other]), default=node).id
+    return max(kept, key=lambda other: overlap_share(node, [other]), default=node).id
 
 
-def _dropped(leg: Leg, node: Node, rank: int | None) -> WhyNot:
+def _dropped(stage_run: StageRun, node: Node, rank: int | None) -> WhyNot:
     """Return that a stage left the node behind without a word: the last one for its rank."""
-    score = None if rank is None else leg.before.hits[rank - 1].score
-    last = leg.after.hits[-1].score if leg.after.hits else None
-    full = isinstance(leg.stage, Pack) and len(leg.after.hits) == leg.after.question.k
-    return WhyNot(id=node.id, stage=leg.name, reason="beyond_k" if full else "dropped", value=score, threshold=last, rank=rank)
+    score = None if rank is None else stage_run.before.hits[rank - 1].score
+    last = stage_run.after.hits[-1].score if stage_run.after.hits else None
+    full = isinstance(stage_run.stage, Pack) and len(stage_run.after.hits) == stage_run.after.question.k
+    return WhyNot(id=node.id, stage=stage_run.name, reason="beyond_k" if full else "dropped", value=score, threshold=last, rank=rank)
 
 
-def _unproposed(walk: Walk, node: Node, store: Store) -> WhyNot:
+def _unproposed(run: RecipeRun, node: Node, store: Store) -> WhyNot:
     """Return that no channel had the node among its candidates, and how far it was from that."""
-    leg = next((leg for leg in walk.legs if leg.after.channels), walk.legs[-1])
-    standing = standings(store, node, leg.after)
+    stage_run = next((stage_run for stage_run in run.stages if stage_run.after.channels), run.stages[-1])
+    standing = standings(store, node, stage_run.after)
     found = WhyNot(id=node.id, stage=CANDIDATES, reason="not_a_candidate", channels=standing)
     nearest = standing.get(DENSE)
     if nearest is None or nearest.score is None:
         words = standing.get(SPARSE)
         return found if words is None else replace(found, value=words.score or 0.0, threshold=words.threshold, rank=words.rank)
-    reason, threshold = _floor(leg.after, nearest)
+    reason, threshold = _floor(stage_run.after, nearest)
     return replace(found, reason=reason, value=nearest.score, threshold=threshold, rank=nearest.rank)
 
 

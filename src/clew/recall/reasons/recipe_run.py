@@ -12,7 +12,7 @@ from clew.types import NodeId
 
 
 @dataclass(frozen=True, slots=True)
-class Leg:
+class StageRun:
     """One stage's part of the way."""
 
     stage: Stage
@@ -24,54 +24,54 @@ class Leg:
         """The stage's name, as in the statistics of an answer."""
         return type(self.stage).__name__.lower()
 
-    def refusal(self, id: NodeId) -> Rejection | None:
+    def rejection(self, id: NodeId) -> Rejection | None:
         """Return why this stage turned a candidate away, or None if it did not."""
         fresh = self.after.rejected[len(self.before.rejected) :]  # stages only ever add to them
         return next((rejection for rejection in fresh if rejection.id == id), None)
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
-    """All the legs of a recall."""
+class RecipeRun:
+    """All the stages of a recall."""
 
-    legs: tuple[Leg, ...]
+    stages: tuple[StageRun, ...]
 
     @property
     def answer(self) -> Recall:
         """What the last stage left."""
-        return self.legs[-1].after
+        return self.stages[-1].after
 
     @property
     def ranking(self) -> Sequence[Hit]:
         """Everything that was scored, best first: what the answer was packed from, or would have been had it been relevant."""
-        for leg in self.legs:
-            if isinstance(leg.stage, Pack) or (leg.name == "confidence" and not leg.after.hits):
-                return leg.before.hits
+        for stage_run in self.stages:
+            if isinstance(stage_run.stage, Pack) or (stage_run.name == "confidence" and not stage_run.after.hits):
+                return stage_run.before.hits
         return self.answer.hits
 
     def confidence(self, hit: Hit) -> float | None:
         """Return the confidence of a hit that has its node, in the answer or not."""
-        judge = next((leg.before.judge for leg in reversed(self.legs) if leg.before.judge is not None), None)
+        judge = next((stage_run.before.judge for stage_run in reversed(self.stages) if stage_run.before.judge is not None), None)
         return None if judge is None or hit.node is None else judge([hit])[0]
 
     def seen(self, id: NodeId) -> int:
-        """Return how many legs a node came along: among the channels' candidates at first, among the hits once there are some."""
+        """Return how many stages a node came along: among the channels' candidates at first, among the hits once there are some."""
         last, fused = 0, False
-        for number, leg in enumerate(self.legs, start=1):
-            fused = fused or bool(leg.after.hits)
-            if rank_of(id, leg.after.hits) is not None if fused else _proposed(id, leg.after):
+        for number, stage_run in enumerate(self.stages, start=1):
+            fused = fused or bool(stage_run.after.hits)
+            if rank_of(id, stage_run.after.hits) is not None if fused else _proposed(id, stage_run.after):
                 last = number
         return last
 
 
-def walked(recipe: Recipe, recall: Recall) -> Walk:
+def run_recipe(recipe: Recipe, recall: Recall) -> RecipeRun:
     """Run a recipe one stage at a time, by its own loop, and keep every state on the way."""
-    legs = []
+    stages = []
     for stage in recipe.stages:
         after = replace(recipe, stages=(stage,)).run(recall)
-        legs.append(Leg(stage, recall, after))
+        stages.append(StageRun(stage, recall, after))
         recall = after
-    return Walk(tuple(legs))
+    return RecipeRun(tuple(stages))
 
 
 def _proposed(id: NodeId, recall: Recall) -> bool:

@@ -10,12 +10,12 @@ from clew.recall.state import Recall
 from clew.types import NodeId
 
 
-def fetched(recall: Recall, ids: Iterable[NodeId], *, store: Store) -> Recall:
+def with_nodes(recall: Recall, ids: Iterable[NodeId], *, store: Store) -> Recall:
     """Return the recall with those of these memories among its nodes that exist."""
     missing = [id for id in ids if id not in recall.nodes]
     return replace(recall, nodes={**recall.nodes, **store.get(missing)}) if missing else recall
 
 
-def covered(recall: Recall, *, store: Store) -> Coverage:
+def space_coverage(recall: Recall, *, store: Store) -> Coverage:
     """Return how much the question's space holds, as the first stage that asked was told."""
-    return store.coverage(recall.question.where.space) if recall.there is None else recall.there
+    return store.coverage(recall.question.where.space) if recall.coverage is None else recall.coverage

@@ -32,7 +32,7 @@ def with_share(own: Places, further: Mapping[str, Place], *, share: float) -> Pl
     return {name: place._replace(weight=place.weight * (1.0 - share)) for name, place in own.items()} | dict(further)
 
 
-def sharing(hit: Hit, places: Mapping[str, Place], *, share: float) -> Hit:
+def add_channels(hit: Hit, places: Mapping[str, Place], *, share: float) -> Hit:
     """Return a hit with further channels, as `with_share`."""
     channels = with_share(dict(hit.channels), places, share=share)
     return hit._replace(channels=channels, score=relevance(channels))
