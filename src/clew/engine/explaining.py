@@ -1,4 +1,4 @@
-"""Why a memory is in an answer, and why another is not: the question asked again, stage by stage, and counted by nobody."""
+"""Explain why a memory is in an answer or not, by rerunning the question stage by stage without counting accesses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ENDED = ("invalid", "as_of")  # why a filter leaves out what is not true any mor
 
 
 def why(clew: Clew, query: str, id: NodeId, options: Mapping[str, Any]) -> Why:
-    """Return a memory's place in the whole ranking and what put it there; of one outside the answer also what kept it out."""
+    """Return the rank of a memory in the whole ranking and the reasons; for one outside the answer also why."""
     run = run_stages(clew, asked(clew, query, options))
     row = _seen(clew, id, run)
     if row is None:
@@ -45,7 +45,7 @@ def why_not(clew: Clew, query: str, id: NodeId, options: Mapping[str, Any]) -> W
 
 
 def why_not_of(clew: Clew, run: RecipeRun, id: NodeId) -> WhyNot:
-    """Return the same of a recall that was walked through already; of what ended because something took its place, what that is."""
+    """Return the same for a recall that was run already; for a superseded memory also its successor."""
     row = _seen(clew, id, run)
     if row is None:
         return whynot.unknown(id)
@@ -71,7 +71,7 @@ def asked(clew: Clew, query: str, options: Mapping[str, Any]) -> Question:
 
 
 def run_stages(clew: Clew, question: Question) -> RecipeRun:
-    """Return the recall of a question with every state on its way."""
+    """Run the recall of a question and keep every intermediate state."""
     return run_recipe(clew.recipe(question.recipe), Recall(question=question, id=new_id(question.where.now)))
 
 

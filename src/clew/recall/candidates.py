@@ -1,4 +1,4 @@
-"""Which memories could answer? By words and by meaning at the same time, under the whole filter."""
+"""Collect candidates from the BM25 and vector channels concurrently, each under the whole filter."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from clew.recall.word_search import search_words
 from clew.types import QUESTIONS, Filter, Match, NodeId, Ranking, Role, Vectors, ranked
 
 EmbedQuery: TypeAlias = Callable[[str], QueryVectors]
-"""Returns the vectors of a question, or none and the reason; no reason where the store has no vectors yet."""
+"""Embed a question. Without a vector the notes say why, except where the store has no vectors yet."""
 NO_VECTORS = "Recall is by words alone: there are no vectors yet. Make them with: clew reembed"
 
 
 def never_quick() -> bool:
-    """Tell that embedding a question takes its time."""
+    """Return False: assume that embedding a question is slower than starting a thread."""
     return False
 
 
 @runtime_checkable
 class SupportsTransactions(Protocol):
-    """A store that can tell whether the calling thread is inside a transaction: only that thread sees what it wrote."""
+    """A store that knows whether the calling thread is inside a transaction, whose writes only that thread sees."""
 
     @property
     def in_transaction(self) -> bool:
@@ -35,15 +35,15 @@ class SupportsTransactions(Protocol):
 
 @runtime_checkable
 class SupportsBackgroundDense(Protocol):
-    """A store whose search by vectors goes on by itself once it is begun."""
+    """A store that can run a vector search in the background."""
 
     def begin_dense(self, vector: Vectors, where: Filter, *, limit: int) -> Callable[[], Ranking]:
-        """Begin what `dense` does, as of now, and return what waits for it, for this thread."""
+        """Start `dense` on the current snapshot and return a function that waits for its result; call it from the same thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Ask each channel for its best; the word search runs while the question is being embedded (mission U7)."""
+    """Collect the best candidates of each channel; the word search runs while the question is being embedded."""
 
     limit: int
     channels: tuple[str, ...]
@@ -52,10 +52,10 @@ class Candidates:
     embed: EmbedQuery = field(repr=False, compare=False)
     executor: Executor = field(repr=False, compare=False)
     quick: Callable[[], bool] = field(default=never_quick, repr=False, compare=False)
-    """Whether a question is embedded in less time than another thread needs to begin."""
+    """Whether embedding a question is faster than starting a thread."""
 
     def __call__(self, recall: Recall) -> Recall:
-        """Set the channels, and for each the score that a memory outside it has at most."""
+        """Set the channels, and for each the cutoff: an upper bound on the score of any memory outside the channel."""
         if has_no_words(recall.question.text):
             matches, note = search_symbols(recall, store=self.store, limit=self.limit)
             return self._with_channels(replace(recall, notes=(*recall.notes, note)), {SPARSE: matches})
@@ -67,14 +67,14 @@ class Candidates:
         vector, notes, tokens = known or self.embed(recall.question.text)
         if (
             vector is None and not notes and self.store.coverage(recall.question.where.space).nodes
-        ):  # of the space: others' lack tells of them
+        ):  # of this space only: a missing vector in another space would reveal that it has memories
             notes = (NO_VECTORS,)
-        fresh = tuple(note for note in notes if note not in recall.notes)  # a stage before may have asked for the vector in vain
+        fresh = tuple(note for note in notes if note not in recall.notes)  # an earlier stage may have failed to embed the question already
         recall = replace(recall, vector=vector, query=tokens, notes=recall.notes + fresh)
         nearest = self._start_dense(recall, vector) if vector is not None else tuple
         found: dict[str, Ranking] = {}
         if SPARSE in self.channels:
-            # Not begun yet, so the question was embedded at once or the machine is busy: quicker done than waited for.
+            # Not started yet, so embedding was fast or the machine is busy: faster to run it here than to wait.
             found[SPARSE] = self._sparse(recall) if words is None or words.cancel() else words.result()
         if vector is not None:
             found[DENSE] = nearest()
@@ -87,7 +87,7 @@ class Candidates:
         return self._with_channels(recall, found)
 
     def _start_sparse(self, recall: Recall) -> Future[Ranking]:
-        """Start the word search in another thread; inside a transaction do it here, where both channels see the same."""
+        """Start the word search in another thread; inside a transaction run it in this one, so that both channels see the same data."""
         if isinstance(self.store, SupportsTransactions) and self.store.in_transaction:
             done: Future[Ranking] = Future()
             done.set_result(self._sparse(recall))
@@ -95,7 +95,7 @@ class Candidates:
         return self.executor.submit(self._sparse, recall)
 
     def _start_dense(self, recall: Recall, vector: Vectors) -> Callable[[], Ranking]:
-        """Begin the search by vectors, which goes on while the words are looked up; return what waits for it."""
+        """Start the vector search in the background if the store supports that; return a function that gets its result."""
         if isinstance(self.store, SupportsBackgroundDense):
             return self.store.begin_dense(vector, recall.question.where, limit=self.limit)
         return lambda: self.store.dense(vector, recall.question.where, limit=self.limit)
@@ -104,12 +104,12 @@ class Candidates:
         return search_words(recall, store=self.store, limit=self.limit)
 
     def _search_questions(self, recall: Recall, vector: Vectors) -> Ranking:
-        """Return the nodes by the best of the questions that they answer."""
+        """Return nodes ranked by the best cosine among their hypothetical questions."""
         ways = [self.store.dense(vector, recall.question.where, limit=self.limit, role=role) for role in QUESTIONS]
         return _best(*ways)[: self.limit]
 
     def _with_channels(self, recall: Recall, found: dict[str, Ranking]) -> Recall:
-        """Drop what is too far; the dense list is in order, so the cut never costs a nearer memory its place."""
+        """Set the channels without candidates below the similarity floors; the dense list is sorted, so they are its tail."""
         cutoffs = {name: self._cutoff(name, ranking) for name, ranking in found.items()}
         complete = {name: len(ranking) for name, ranking in found.items() if len(ranking) < self.limit}
         floor, reason = max((self.dense_floor, "dense_floor"), (recall.question.min_similarity, "min_similarity"))
@@ -129,21 +129,21 @@ class Candidates:
         return replace(recall, channels=found, cutoffs=cutoffs, complete=complete, rejected=far_off, notes=more)
 
     def _score_other_questions(self, found: dict[str, Ranking], vector: Vectors) -> Ranking:
-        """Return the questions' ranking with the candidates of other channels whose questions are further off: they have some too."""
+        """Extend the question channel by candidates of other channels whose questions scored below its limit."""
         known = {match.id for match in found[QUESTION]}
         others = list(dict.fromkeys(match.id for ranking in found.values() for match in ranking if match.id not in known))
         further = [self.store.cosines(vector, others, role=role) for role in QUESTIONS] if others else []
         return (*found[QUESTION], *_best(*(tuple(map(Match, cosines, cosines.values())) for cosines in further)))
 
     def _cutoff(self, name: str, ranking: Ranking) -> float:
-        """Return the last score of a full list; of a list that holds all there is, the least a score can be."""
+        """Return the last score of a full list, or the lowest possible score if the list holds every match."""
         least = 0.0 if name == SPARSE else self.dense_floor
         return max(least, ranking[-1].score) if len(ranking) == self.limit else least
 
     def _apply_min_similarity(
         self, recall: Recall, found: dict[str, Ranking]
     ) -> tuple[dict[str, Ranking], list[Rejection], tuple[str, ...]]:
-        """Hold what was found by words or amid its neighbours to `min_similarity` as well, by its own exact cosine."""
+        """Apply `min_similarity` to candidates of the other channels too, by the exact cosine of their own vector."""
         least = recall.question.min_similarity
         others = {match.id: None for name, ranking in found.items() if name != DENSE for match in ranking} if least > 0 else {}
         if not others:
@@ -157,7 +157,7 @@ class Candidates:
 
 
 def _best(*rankings: Ranking) -> Ranking:
-    """Return the best score of each node in any of the rankings.
+    """Merge rankings, keeping the best score of each node.
 
     >>> _best((Match("a", 0.9), Match("b", 0.5)), (Match("b", 0.7),))
     (Match(id='a', score=0.9), Match(id='b', score=0.7))

@@ -1,4 +1,4 @@
-"""What must stand around a short chunk to make sense of it? (U10)"""
+"""Add neighbouring chunks to short chunks as context."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from clew.words import words
 
 @dataclass(frozen=True, slots=True)
 class Expand:
-    """Gives short chunks their title and neighbours as combined text, beside their own."""
+    """Sets the context of short chunks: their title and neighbouring chunks as one text."""
 
     below_words: int
     reach: int
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, hits: Sequence[Hit]) -> list[Hit]:
-        """Return the hits, the short chunks among them with their context."""
+        """Return the hits, with context for those that are short chunks."""
         short = [hit.id for hit in hits if self._is_short(hit)]
         if not short:
             return list(hits)
@@ -37,7 +37,7 @@ class Expand:
 
 
 def join_chunks(nodes: Sequence[Node]) -> str:
-    """Return neighbouring chunks under their title as one text; what two of them share by overlapping is there once."""
+    """Join neighbouring chunks under their title into one text without repeating overlaps."""
     parts: list[str] = []
     end = 0
     for node in nodes:

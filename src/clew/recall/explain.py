@@ -1,4 +1,4 @@
-"""Why is a memory in the answer? One sentence from the numbers that the stages left."""
+"""Explain a hit in one sentence from its channels and components."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ SENTENCES = {
     FILE_KIND: "Its file is a test, an example, documentation, a package index or an older copy.",
     SAME_FILE: "Better chunks of the same file come before it.",
 }
-"""What is said of a component beside its number, where it counts."""
+"""Sentences added for components that are not 0."""
 
 
 def explanation(hit: Hit) -> str:
-    """Return the sentence: which channels found it at which rank, and what its score is made of."""
+    """Return a sentence with the rank of a hit in each channel and the components of its score."""
     found = [_describe_channel(name, place) for name, place in sorted(hit.channels.items(), reverse=True) if place.rank is not None]
     found += [_describe_path(hit.path, hit.signal)] if hit.path else []
     parts = [

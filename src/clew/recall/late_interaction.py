@@ -13,11 +13,11 @@ from clew.token_codes import maxsim
 from clew.types import NodeId, Vectors
 from clew.words import STOP_WORDS, folded, idf, terms, words
 
-FLOOR = 0.1  # a stop word still counts this share of the rarest word: none and twice as much ranked worse in the mean of five sets
+FLOOR = 0.1  # weight of a stop word relative to the rarest word: 0 and 0.2 ranked worse in the mean of five sets
 
 
 def weighted_maxsim(recall: Recall, ids: Sequence[NodeId], *, store: Store) -> dict[NodeId, float]:
-    """Return for each node that has token codes how well it covers the query's tokens, weighted by the rarity of their words."""
+    """Return MaxSim of each node that has token codes, with query tokens weighted by the IDF of their words."""
     if recall.query is None or not len(recall.query.tokens):
         return {}
     codes = {id: code for id, code in store.token_codes(ids).items() if code}
@@ -31,7 +31,7 @@ def weighted_maxsim(recall: Recall, ids: Sequence[NodeId], *, store: Store) -> d
 
 
 def unweighted_maxsim(recall: Recall, ids: Sequence[NodeId], *, store: Store) -> dict[NodeId, float]:
-    """Return MaxSim of each node that has token codes: the mean over all query tokens of the best product with one of its own."""
+    """Return MaxSim of each node that has token codes: the mean over query tokens of the best dot product with a token of the node."""
     if recall.query is None or not len(recall.query.tokens):
         return {}
     codes = {id: code for id, code in store.token_codes(ids).items() if code}
@@ -40,7 +40,7 @@ def unweighted_maxsim(recall: Recall, ids: Sequence[NodeId], *, store: Store) ->
 
 
 def token_weights(pieces: Sequence[tuple[str, int]], frequencies: Mapping[str, int], *, nodes: int) -> Vectors:
-    """Return the weight of each query token: the IDF of its word as a share of the highest, and FLOOR more.
+    """Return the weight of each query token: the IDF of its word relative to the highest, plus FLOOR.
 
     >>> token_weights([("the", 1), ("boiler", 2)], {"boiler": 1}, nodes=10).tolist()
     [0.1, 1.1, 1.1]

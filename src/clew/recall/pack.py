@@ -1,4 +1,4 @@
-"""What fits into the answer?"""
+"""Load the best hits and keep those that fit into the answer."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from clew.words import token_estimate
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """Keep the best k that pass, fetch them with what must stand around them, and say in a sentence why each is there."""
+    """Load the hits with their context, keep the best k that pass, and explain each in a sentence."""
 
     expand: Expand | None
     gate: Gate | None
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
-        """Set the final hits; what was turned away, said already or beyond the budget is counted as rejected."""
+        """Set the final hits; those that fail the gate, overlap a better hit or exceed the token budget are rejected."""
         budget, k = recall.question.budget_tokens, recall.question.k
         kept: list[Hit] = []
         rejected: list[Rejection] = []
@@ -44,7 +44,7 @@ class Pack:
         return replace(recall, hits=tuple(kept), nodes={}, judge=None, rejected=recall.rejected + tuple(rejected), notes=notes)
 
     def _load_pages(self, recall: Recall, size: int) -> Iterator[Hit]:
-        """Yield the hits with their memories, fetched a page at a time; one that is gone meanwhile drops out."""
+        """Yield the hits with their nodes, loaded a page at a time; a hit deleted meanwhile is dropped."""
         for at in range(0, len(recall.hits), size):
             page = recall.hits[at : at + size]
             nodes = with_nodes(recall, [hit.id for hit in page], store=self.store).nodes

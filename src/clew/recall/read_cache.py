@@ -1,4 +1,4 @@
-"""What several stages ask the store for: read once in a recall, and passed on."""
+"""Read nodes and space statistics once per recall and pass them on to later stages."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from clew.types import NodeId
 
 
 def with_nodes(recall: Recall, ids: Iterable[NodeId], *, store: Store) -> Recall:
-    """Return the recall with those of these memories among its nodes that exist."""
+    """Return the recall with these nodes loaded, where they exist."""
     missing = [id for id in ids if id not in recall.nodes]
     return replace(recall, nodes={**recall.nodes, **store.get(missing)}) if missing else recall
 
 
 def space_coverage(recall: Recall, *, store: Store) -> Coverage:
-    """Return how much the question's space holds, as the first stage that asked was told."""
+    """Return the coverage statistics of the question's space, cached in the recall by the first stage that read them."""
     return store.coverage(recall.question.where.space) if recall.coverage is None else recall.coverage

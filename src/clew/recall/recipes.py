@@ -1,14 +1,14 @@
-"""Named recalls. A recipe is a value: print it, compare it, leave out a stage for an ablation.
+"""Define the named recipes: the stages that a recall runs, in order. A recipe is a value that can be printed, compared and ablated.
 
-fast       30 candidates from each channel
-balanced   the default: 100
-thorough   300: for presets that reorder by recency or importance, and for long lists
-reranked   balanced, and a cross-encoder reads the best hits once more
-agent      balanced, and chunks that are poor, stubs or too short even with their context are turned away
+fast       30 candidates per channel, no late interaction
+balanced   the default: 100 candidates per channel
+thorough   300 candidates per channel, for presets that reorder by recency or importance, and for long lists
+reranked   balanced, then a cross-encoder rescores the best hits
+agent      balanced, without chunks that are stubs, of low quality or too short
 staged     sections first, then the chunks inside the best of them
-passages   300 candidates, ranked by late interaction alone: texts like the query, which is itself a passage
-lexical    words alone; needs no model
-dense      meaning alone
+passages   300 candidates ranked by late interaction alone, for a query that is itself a passage
+lexical    BM25 only; needs no model
+dense      vectors only
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ FAST_SHARE = 0.3  # of the configured candidates
 THOROUGH_FACTOR = 3
 CHANNELS = {"lexical": (SPARSE,), "dense": (DENSE,), "passages": (DENSE, CONTEXT, SPARSE)}
 ALL = (DENSE, CONTEXT, QUESTION, SPARSE)
-PLAIN = ("passages", "lexical", "dense")  # one feature, as it comes
+PLAIN = ("passages", "lexical", "dense")  # a single feature, without the reordering stages
 TOLD = "told"
-MIN_SIGNAL = 0.05  # a weaker signal is not passed on
+MIN_SIGNAL = 0.05  # a weaker signal is not propagated
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +62,11 @@ class Recipe:
     stages: tuple[Stage, ...]
 
     def without(self, stage: type) -> Recipe:
-        """Return the recipe less the stages of one type."""
+        """Return the recipe without the stages of one type."""
         return replace(self, stages=tuple(step for step in self.stages if not isinstance(step, stage)))
 
     def run(self, recall: Recall, *, timer: Callable[[], float] = time.perf_counter) -> Recall:
-        """Pass the recall through every stage, noting what each did."""
+        """Run all stages and record the time and counts of each."""
         for stage in self.stages:
             began = timer()
             recall = stage(recall)
@@ -88,7 +88,7 @@ def recipe(
     quick: Callable[[], bool] = never_quick,
     background: Background = Background(),  # noqa: B008 - a value
 ) -> Recipe:
-    """Return the recipe of this name, bound to its settings and ports."""
+    """Build the recipe of this name from settings and ports."""
     options = settings.recall
     limits = {"fast": max(1, round(options.candidates * FAST_SHARE)), "thorough": options.candidates * THOROUGH_FACTOR}
     limits["passages"] = limits["thorough"]
@@ -153,7 +153,7 @@ def recipe(
     )
 
 
-# The three below know names: their word lists take 40 ms to load, which only a recall should pay.
+# Spread, Meta and Confidence are imported late: their word lists take 40 ms to load, which only a recall needs.
 
 
 def _spread(settings: Settings, store: Store, fuse: Fuse) -> tuple[Spread, ...]:

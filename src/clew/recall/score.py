@@ -1,4 +1,4 @@
-"""How much does each memory deserve to be seen? Relevance, recency, importance and use (mission M1)."""
+"""Score hits by a weighted sum of relevance, recency, importance and access count."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ SECONDS_PER_DAY = 86_400.0
 
 
 def recency(age_days: float, *, rate_per_day: float, ahead: bool = False) -> float:
-    """Return e^(−rate·age): 1 for now, and less the further it lies from now; what is still to come is as far as what is over.
+    """Return e^(−rate·|age|): 1 for now, less for both past and future times.
 
-    Where the question looks `ahead`, what is still to come is as good as now.
+    If the question is about the future (`ahead`), a future time counts as now.
 
     >>> round(recency(10, rate_per_day=0.1), 4), round(recency(-10, rate_per_day=0.1), 4), recency(-10, rate_per_day=0.1, ahead=True)
     (0.3679, 0.3679, 1.0)
@@ -29,7 +29,7 @@ def recency(age_days: float, *, rate_per_day: float, ahead: bool = False) -> flo
 
 
 def fresh_since(signals: Signals, *, now: datetime) -> datetime:
-    """Return when a memory was news: when it became true, or when it was told if that was later and is not still to come.
+    """Return the start of recency: the later of valid time and recording time, ignoring a recording after `now`.
 
     >>> june, today = datetime(2026, 6, 1), datetime(2026, 11, 17)
     >>> lives = Signals(june, 0.5, 0, recorded=today)
@@ -40,7 +40,7 @@ def fresh_since(signals: Signals, *, now: datetime) -> datetime:
 
 
 def access(count: int, *, divisor: float) -> float:
-    """Return min(1, ln(1 + n)/divisor): the first uses count most.
+    """Return min(1, ln(1 + n)/divisor): the first accesses count most.
 
     >>> access(0, divisor=5), round(access(5, divisor=5), 4), access(1000, divisor=5)
     (0.0, 0.3584, 1.0)
@@ -49,7 +49,7 @@ def access(count: int, *, divisor: float) -> float:
 
 
 def total(components: Mapping[str, Component]) -> float:
-    """Return the score that the components add up to, summed in a fixed order.
+    """Return the sum of the contributions of all components, in a fixed order.
 
     >>> total({"semantic": Component(0.5, 0.8), "recency": Component(1.0, 0.1)})
     0.5
@@ -58,7 +58,7 @@ def total(components: Mapping[str, Component]) -> float:
 
 
 def with_components(hit: Hit, added: Mapping[str, Component]) -> Hit:
-    """Return a hit with further components, and the score that all of them add up to.
+    """Return a hit with further components and the new total as its score.
 
     >>> hit = Hit("a", 0.4, {}, {"semantic": Component(0.5, 0.8)})
     >>> with_components(hit, {"period": Component(1.0, 0.2)}).score
@@ -79,7 +79,7 @@ def components(
     recorded: bool = True,
     ahead: bool = False,
 ) -> dict[str, Component]:
-    """Return the four components of a memory's score; `recorded` lets it be as recent as when it was told."""
+    """Return the four components of a score; with `recorded`, recency starts at the recording time if that is later."""
     since = fresh_since(signals, now=now) if recorded else signals.t_valid
     age_days = (now - since).total_seconds() / SECONDS_PER_DAY
     return {
@@ -101,9 +101,9 @@ def scores(
     recorded: bool = True,
     ahead: bool = False,
 ) -> dict[NodeId, float]:
-    """Return `total` of `components` for each, to the last bit, without making them: most candidates are only put in order.
+    """Return `total` of `components` for each node, bit for bit, without building them: most candidates are only sorted.
 
-    One that is not known has no score.
+    Nodes without signals are left out.
     """
     found: dict[NodeId, float] = {}
     semantic, recent, important, often = weights
@@ -113,25 +113,27 @@ def scores(
             since = learned if recorded and t_valid < learned <= now else t_valid  # as `fresh_since`
             age_days = (now - since).total_seconds() / SECONDS_PER_DAY
             fresh = 1.0 if ahead and age_days < 0 else math.exp(-recency_rate_per_day * abs(age_days))  # as `recency`
-            used = access(accesses, divisor=access_divisor) if accesses else 0.0  # most never were
-            found[id] = often * used + important * importance + recent * fresh + semantic * relevance  # in the order in which `total` sums
+            used = access(accesses, divisor=access_divisor) if accesses else 0.0  # most were never accessed
+            found[id] = (
+                often * used + important * importance + recent * fresh + semantic * relevance
+            )  # the same order of summation as in `total`
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Put the hits in the order of their scores; one that is gone meanwhile drops out."""
+    """Score the hits and sort them; a hit deleted meanwhile is dropped."""
 
     recency_rate_per_day: float
     access_divisor: float
     store: Store = field(repr=False, compare=False)
     recorded: bool = True
-    """Whether a memory is as recent as when it was told, or as when it became true."""
+    """Whether recency starts at the recording time if that is later than the valid time."""
     history: Callable[[Recall], Recall] | None = None
-    """What multiplies the relevance of hits by their history (TraceRank)."""
+    """Multiplies the relevance of hits by a factor from their history (TraceRank)."""
 
     def __call__(self, recall: Recall) -> Recall:
-        """Set components and scores; what it has read of the hits is passed on."""
+        """Set components and scores, and cache the signals of the hits."""
         hits = LazyHits.of(recall.hits)
         relevances = hits.scores()
         known = recall.signals if recall.signals is not None else self.store.signals(list(relevances))

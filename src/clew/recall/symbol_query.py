@@ -1,4 +1,4 @@
-"""What answers where there are no words to ask by: signs as they are written, and a word about a filter that nothing passes."""
+"""Answer queries without words by substring search, and explain filters that match nothing."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from clew.times import iso
 from clew.types import Filter, Kind, Match, Ranking, ranked
 from clew.words import words
 
-SCAN_LIMIT = 1000  # latest memories that are read for a sign: no index knows it, and whoever asks for one is rarely in a hurry
+SCAN_LIMIT = 1000  # latest memories that are scanned: symbols are not indexed, and such queries are rare
 _CONDITIONS = ("kinds", "categories", "tags", "metadata", "since", "until", "as_of", "known_at")
 
 
 def has_no_words(text: str) -> bool:
-    """Tell whether a text has neither a letter nor a digit.
+    """Return whether a text has neither a letter nor a digit.
 
     >>> has_no_words("🚀 ???"), has_no_words("a 🚀")
     (True, False)
@@ -22,9 +22,9 @@ def has_no_words(text: str) -> bool:
 
 
 def search_symbols(recall: Recall, *, store: Store, limit: int) -> tuple[Ranking, str]:
-    """Return the memories that hold what a question without words is made of, and a note that says so.
+    """Return the memories that contain the symbols of a query without words, and a note about that.
 
-    A model reads "🚀" and "???" as unknown signs, so the nearest memories would be any.
+    An embedding model maps "🚀" and "???" to unknown tokens, so its nearest neighbours would be arbitrary.
     """
     wanted = recall.question.text.split()
     nodes = store.listing(recall.question.where, sort=Sort.RECENT, limit=SCAN_LIMIT)
@@ -35,7 +35,7 @@ def search_symbols(recall: Recall, *, store: Store, limit: int) -> tuple[Ranking
 
 
 def empty_filter_notes(recall: Recall, *, store: Store) -> tuple[str, ...]:
-    """Return a note where nothing was found because nothing passes the filter; it tells of the asked space alone."""
+    """Return a note if nothing was found because nothing passes the filter; it covers this space only."""
     where = recall.question.where
     if recall.hits or recall.rejected or any(recall.channels.values()) or store.listing(where, sort=Sort.RECENT, limit=1):
         return ()
@@ -50,7 +50,7 @@ def empty_filter_notes(recall: Recall, *, store: Store) -> tuple[str, ...]:
 
 
 def _is_default(where: Filter, name: str) -> bool:
-    return name == "kinds" and {*where.kinds} == {Kind.MEMORY, Kind.CHUNK}  # what is served where nobody asks for a kind
+    return name == "kinds" and {*where.kinds} == {Kind.MEMORY, Kind.CHUNK}  # the default
 
 
 def _format_condition(where: Filter, name: str) -> str:

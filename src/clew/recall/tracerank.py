@@ -1,4 +1,4 @@
-"""Multiply the relevance of hits by what happened to them: said again, out of date, related to many (TraceRank)."""
+"""Multiply the relevance of hits by a factor from their history: repetition, age, related memories (TraceRank)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ TRACERANK = "tracerank"
 
 
 def multiply_relevance(hit: Hit, multiplier: float) -> Hit:
-    """Return a hit whose relevance counts so many times in its score.
+    """Multiply the relevance of a hit in its score.
 
-    What the factor adds or takes is a component of its own, (multiplier − 1) × what the relevance contributes, so that
-    the components still add up to the score.
+    The difference is a separate component, (multiplier − 1) × the contribution of the relevance, so that the components
+    still add up to the score.
 
     >>> hit = Hit("a", 0.5, {}, {"semantic": Component(0.5, 0.8), "recency": Component(1.0, 0.1)})
     >>> raised = multiply_relevance(hit, 1.25)
@@ -30,7 +30,7 @@ def multiply_relevance(hit: Hit, multiplier: float) -> Hit:
 
 @dataclass(frozen=True, slots=True)
 class TraceRank:
-    """Multiply the relevance of the most relevant hits by what happened to them, within bounds; the others keep their scores."""
+    """Multiply the relevance of the most relevant hits by a bounded history factor; the others keep their scores."""
 
     switches: Switches
     least: float
@@ -39,10 +39,10 @@ class TraceRank:
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
-        """Set the scores anew, in their new order; needs the components that the score has left."""
+        """Update and sort the scores; requires the components that `Score` sets."""
         hits = LazyHits.of(recall.hits)
         moved = self._multipliers(list(hits.scores()), recall.question.where)
-        if not moved:  # most memories have no history, and no hit has to be made to know that
+        if not moved:  # most memories have no history; no hit was built to find out
             return recall
         scored = [hit for hit in hits if SEMANTIC in hit.components]
         best = max((hit.components[SEMANTIC].value for hit in scored), default=0.0)
@@ -53,7 +53,7 @@ class TraceRank:
         return reached(hit.components[SEMANTIC].value, best=best, share=self.min_relevance_share)
 
     def _multipliers(self, ids: list[NodeId], where: Filter) -> dict[NodeId, float]:
-        """Return the factors of the memories whose history says anything."""
+        """Return the factors that differ from 1."""
         now, at = where.known_at or where.now, where.moment
         known = self.store.evidence(ids) if ids else {}
         relevant = {id: each for id, each in known.items() if each.reinforced or each.related or each.stability in LIFE_DAYS}

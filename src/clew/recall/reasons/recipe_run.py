@@ -1,4 +1,4 @@
-"""A recall run stage by stage, with what each stage was given and what it left."""
+"""Run a recipe stage by stage, keeping the state before and after each stage."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clew.types import NodeId
 
 @dataclass(frozen=True, slots=True)
 class StageRun:
-    """One stage's part of the way."""
+    """One stage with its input and output."""
 
     stage: Stage
     before: Recall
@@ -21,41 +21,41 @@ class StageRun:
 
     @property
     def name(self) -> str:
-        """The stage's name, as in the statistics of an answer."""
+        """The name of the stage, as in the statistics of an answer."""
         return type(self.stage).__name__.lower()
 
     def rejection(self, id: NodeId) -> Rejection | None:
-        """Return why this stage turned a candidate away, or None if it did not."""
-        fresh = self.after.rejected[len(self.before.rejected) :]  # stages only ever add to them
+        """Return the rejection of a candidate by this stage, or None."""
+        fresh = self.after.rejected[len(self.before.rejected) :]  # stages only append
         return next((rejection for rejection in fresh if rejection.id == id), None)
 
 
 @dataclass(frozen=True, slots=True)
 class RecipeRun:
-    """All the stages of a recall."""
+    """All stage runs of a recall."""
 
     stages: tuple[StageRun, ...]
 
     @property
     def answer(self) -> Recall:
-        """What the last stage left."""
+        """The output of the last stage."""
         return self.stages[-1].after
 
     @property
     def ranking(self) -> Sequence[Hit]:
-        """Everything that was scored, best first: what the answer was packed from, or would have been had it been relevant."""
+        """All scored hits, best first, before Pack or a low confidence cuts them."""
         for stage_run in self.stages:
             if isinstance(stage_run.stage, Pack) or (stage_run.name == "confidence" and not stage_run.after.hits):
                 return stage_run.before.hits
         return self.answer.hits
 
     def confidence(self, hit: Hit) -> float | None:
-        """Return the confidence of a hit that has its node, in the answer or not."""
+        """Return the confidence of a hit with a loaded node, in the answer or not."""
         judge = next((stage_run.before.judge for stage_run in reversed(self.stages) if stage_run.before.judge is not None), None)
         return None if judge is None or hit.node is None else judge([hit])[0]
 
     def seen(self, id: NodeId) -> int:
-        """Return how many stages a node came along: among the channels' candidates at first, among the hits once there are some."""
+        """Return the number of the last stage that has the node: among the candidates before fusion, among the hits after it."""
         last, fused = 0, False
         for number, stage_run in enumerate(self.stages, start=1):
             fused = fused or bool(stage_run.after.hits)
@@ -65,7 +65,7 @@ class RecipeRun:
 
 
 def run_recipe(recipe: Recipe, recall: Recall) -> RecipeRun:
-    """Run a recipe one stage at a time, by its own loop, and keep every state on the way."""
+    """Run a recipe one stage at a time and keep every intermediate state."""
     stages = []
     for stage in recipe.stages:
         after = replace(recipe, stages=(stage,)).run(recall)
@@ -79,7 +79,7 @@ def _proposed(id: NodeId, recall: Recall) -> bool:
 
 
 def rank_of(id: NodeId, hits: Sequence[Hit]) -> int | None:
-    """Return the place of a node among hits, counted from 1, or None.
+    """Return the rank of a node among hits, from 1, or None.
 
     >>> rank_of("b", (Hit("a", 0.9, {}), Hit("b", 0.8, {}))), rank_of("c", ())
     (2, None)

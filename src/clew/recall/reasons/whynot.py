@@ -1,4 +1,4 @@
-"""Why is a memory not in the answer? The stage where it was lost, by which value against which threshold, or the rank it had."""
+"""Find the stage that dropped a memory, with its value and the threshold, or the rank it had."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from clew.recall.reasons.standing import Standing, standings
 from clew.recall.state import DENSE, SPARSE, Recall
 from clew.types import Node, NodeId
 
-ANSWER, STORE, FILTER, CANDIDATES = "answer", "store", "filter", "candidates"  # stages that no class is named after, but the last
+ANSWER, STORE, FILTER, CANDIDATES = "answer", "store", "filter", "candidates"  # steps of a recall that are not classes, except the last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhyNot:
-    """Where a node was lost on its way into the answer, as far as it came."""
+    """Where and why a node was dropped from an answer."""
 
     id: NodeId
     stage: str
@@ -29,26 +29,26 @@ class WhyNot:
     value: Any = None
     threshold: Any = None
     rank: int | None = None
-    """The rank it had where it was lost; in the answer its rank there."""
+    """The rank before it was dropped, or its rank in the answer."""
     by: NodeId | None = None
-    """The hit that says the same already, or what took the place of one that ended."""
+    """The hit that overlaps it, or the memory that superseded it."""
     channels: Mapping[str, Standing] = field(default_factory=dict)
-    """Of one that nobody proposed: how far it was from that."""
+    """For a node that no channel proposed: its standing in each channel."""
     sentence: str = ""
 
     @property
     def found(self) -> bool:
-        """Whether it is in the answer after all."""
+        """Whether it is in the answer."""
         return self.stage == ANSWER
 
 
 def unknown(id: NodeId) -> WhyNot:
-    """Return what is said of an id that the asked space does not have, be it nobody's or another space's."""
+    """Return the answer for an id that is not in the space, whether or not another space has it."""
     return with_sentence(WhyNot(id=id, stage=STORE, reason="unknown_id"))
 
 
 def why_not(run: RecipeRun, id: NodeId, node: Node | None, *, store: Store, passes: Passes) -> WhyNot:
-    """Return what became of a node in a recall, in a sentence too."""
+    """Return where a node was dropped in a recall, with a sentence."""
     where = run.stages[0].before.question.where
     if node is None or node.space != where.space:
         return unknown(id)
@@ -61,12 +61,12 @@ def why_not(run: RecipeRun, id: NodeId, node: Node | None, *, store: Store, pass
 
 
 def with_sentence(found: WhyNot) -> WhyNot:
-    """Return it with its sentence."""
+    """Return the result with its sentence."""
     return replace(found, sentence=sentence(found))
 
 
 def _narrowed(run: RecipeRun, node: Node, passes: Passes) -> WhyNot | None:
-    """Return the stage that made the filter narrower than the question's, if that shut the node out."""
+    """Return the stage that restricted the filter of the question, if that excluded the node."""
     for stage_run in run.stages:
         where = stage_run.after.question.where
         if where != stage_run.before.question.where and (exclusion := excluded(node, where, passes)) is not None:
@@ -78,23 +78,23 @@ def _narrowed(run: RecipeRun, node: Node, passes: Passes) -> WhyNot | None:
 
 def _lost(run: RecipeRun, node: Node, store: Store) -> WhyNot:
     came = run.seen(node.id)
-    refused = next(((stage_run, why) for stage_run in run.stages[came:] if (why := stage_run.rejection(node.id)) is not None), None)
+    found = next(((stage_run, why) for stage_run in run.stages[came:] if (why := stage_run.rejection(node.id)) is not None), None)
     rank = rank_of(node.id, run.stages[came - 1].after.hits) if came else None
-    if refused is not None:
-        stage_run, why = refused
+    if found is not None:
+        stage_run, why = found
         by = _overlapping_hit(node, stage_run.after) if why.reason == "overlap" else None
         return WhyNot(id=node.id, stage=why.stage, reason=why.reason, value=why.value, threshold=why.limit, rank=rank, by=by)
     return _unproposed(run, node, store) if not came else _dropped(run.stages[came], node, rank)
 
 
 def _overlapping_hit(node: Node, answer: Recall) -> NodeId | None:
-    """Return the hit that holds most of what the node says."""
+    """Return the hit that overlaps the node most."""
     kept = [hit.node for hit in answer.hits if hit.node is not None]
     return max(kept, key=lambda other: overlap_share(node, [other]), default=node).id
 
 
 def _dropped(stage_run: StageRun, node: Node, rank: int | None) -> WhyNot:
-    """Return that a stage left the node behind without a word: the last one for its rank."""
+    """Return that a stage dropped the node without a rejection: Pack for its rank, others because it was deleted."""
     score = None if rank is None else stage_run.before.hits[rank - 1].score
     last = stage_run.after.hits[-1].score if stage_run.after.hits else None
     full = isinstance(stage_run.stage, Pack) and len(stage_run.after.hits) == stage_run.after.question.k
@@ -102,7 +102,7 @@ def _dropped(stage_run: StageRun, node: Node, rank: int | None) -> WhyNot:
 
 
 def _unproposed(run: RecipeRun, node: Node, store: Store) -> WhyNot:
-    """Return that no channel had the node among its candidates, and how far it was from that."""
+    """Return that no channel proposed the node, with its standing in each."""
     stage_run = next((stage_run for stage_run in run.stages if stage_run.after.channels), run.stages[-1])
     standing = standings(store, node, stage_run.after)
     found = WhyNot(id=node.id, stage=CANDIDATES, reason="not_a_candidate", channels=standing)
@@ -115,7 +115,7 @@ def _unproposed(run: RecipeRun, node: Node, store: Store) -> WhyNot:
 
 
 def _floor(recall: Recall, standing: Standing) -> tuple[str, float]:
-    """Tell whether the list was full before the node's turn, or a floor would have kept it out in any case."""
+    """Return whether the list was full before the node, or a similarity floor excluded it."""
     least = recall.question.min_similarity
     if least > standing.threshold and standing.score is not None and standing.score < least:
         return "min_similarity", least
