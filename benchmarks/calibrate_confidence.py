@@ -31,7 +31,7 @@ import clew
 from benchmarks import ranking
 from benchmarks.small_sets import small_set
 from clew.engine.clew import silent
-from clew.engine.explaining import asked, walked_through
+from clew.engine.explaining import asked, run_stages
 from clew.evaluate.cache import CachedEmbedder, cached
 from clew.evaluate.data import Dataset, Passage, Query
 from clew.evaluate.placing import remember_sessions
@@ -199,11 +199,11 @@ def ask(name: str, data: Path, embedder: CachedEmbedder) -> list[Sample]:
 
 def sample(memory: clew.Clew, keys: Mapping[str, str], question: Asked) -> Sample | None:
     """Ask one question; None where it has nothing to judge by."""
-    walk = walked_through(memory, asked(memory, question.text, {"k": K, "where": {"space": question.space}}))
-    judge = next(leg.before.judge for leg in walk.legs if isinstance(leg.stage, Pack))
+    run = run_stages(memory, asked(memory, question.text, {"k": K, "where": {"space": question.space}}))
+    judge = next(stage_run.before.judge for stage_run in run.stages if isinstance(stage_run.stage, Pack))
     if not isinstance(judge, Judge):
         return None
-    hits, needs = walk.answer.hits, question.needs
+    hits, needs = run.answer.hits, question.needs
     first = hits[:JUDGED]
     judged = tuple(JudgedHit(keys.get(hit.id) in needs, found) for hit, found in zip(first, judge.features(first), strict=True))
     relevant = {keys.get(hit.id) for hit in hits} & set(needs)

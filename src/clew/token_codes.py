@@ -1,8 +1,8 @@
-"""Token codes: the token vectors of a text, one bit for each number, and MaxSim against them.
+"""Quantize token vectors to one bit per dimension (token codes) and compute MaxSim against them.
 
 Late interaction (ColBERT: Khattab and Zaharia, 2020) compares every token of a query with every token of a text. The
-vectors of 60 tokens take 92 KB as float32; their signs take 2.9 KB, and on nine sets ranked as well in the sum with
-words and the single vector. The query keeps its floats: it is never stored.
+vectors of 60 tokens take 92 KB as float32; their signs take 2.9 KB and ranked as well on nine sets, in the sum with BM25
+and the single vector. The query is not quantized, because it is never stored.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import numpy as np
 
 from clew.types import Kind, Vectors
 
-CODED_KINDS = (Kind.MEMORY, Kind.CHUNK)  # what recall returns; sections and documents are never rescored
-MAX_TOKENS = 256  # kept of a text
-# Tokens multiplied at a time. OpenBLAS uses several threads for a larger product (m·n·k > 2^18); each is so short that
+CODED_KINDS = (Kind.MEMORY, Kind.CHUNK)  # the kinds that recall returns; sections and documents are never rescored
+MAX_TOKENS = 256  # kept per text
+# Tokens per matrix product. OpenBLAS uses several threads for a larger product (m·n·k > 2^18); they are so short that
 # waiting for them took 25 times the CPU time on a busy machine.
 _PRODUCT, _MIN_BLOCK, _MAX_BLOCK = 1 << 18, 4, 64
 
 
 def bytes_per_token(dimension: int) -> int:
-    """Return how many bytes the code of one token takes.
+    """Return the number of bytes of one token code.
 
     >>> bytes_per_token(384)
     48
@@ -30,7 +30,7 @@ def bytes_per_token(dimension: int) -> int:
 
 
 def pack(vectors: Vectors) -> bytes:
-    """Return the signs of the first MAX_TOKENS rows, one bit for each number.
+    """Return the sign bits of the first MAX_TOKENS rows.
 
     >>> pack(np.array([[0.5, -0.5, -0.5, 0.5, 0, 0, 0, 0]], np.float32)).hex()
     '90'
@@ -41,20 +41,19 @@ def pack(vectors: Vectors) -> bytes:
 def maxsim(query: Vectors, codes: Sequence[bytes]) -> Vectors:
     """Return for each query token (row) and each text (column) the best dot product with a token of the text.
 
-    A token of a text counts as the unit vector of its signs. A text without tokens scores 0. Every column is the same
-    to the last bit whichever texts stand beside it: BLAS chooses its order of summing by the number of rows, so all
-    blocks have the same.
+    A text token is the unit vector of its signs. A text without tokens scores 0. Each column is bit-identical whatever the
+    other texts are: BLAS chooses its order of summation by the number of rows, so all blocks have the same number.
     """
     tokens, dimension = query.shape
     found = np.zeros((tokens, len(codes)), np.float32)
     size = bytes_per_token(dimension)
     counts = np.array([len(code) // size for code in codes], np.int64)
-    there = np.flatnonzero(counts)
-    if not tokens or not len(there):
+    nonempty = np.flatnonzero(counts)
+    if not tokens or not len(nonempty):
         return found
     scores = _scores(query, b"".join(codes), size)
-    starts = np.concatenate(([0], np.cumsum(counts[there])[:-1]))
-    found[:, there] = np.maximum.reduceat(scores, starts, axis=0).T
+    starts = np.concatenate(([0], np.cumsum(counts[nonempty])[:-1]))
+    found[:, nonempty] = np.maximum.reduceat(scores, starts, axis=0).T
     return found
 
 

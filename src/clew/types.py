@@ -144,13 +144,13 @@ class Signals(NamedTuple):
     parent: NodeId | None = None
     keyed: bool = False
     """Whether it has a context key, and is found by its surroundings too."""
-    told: datetime = BEGINNING
-    """When a memory was told; what was imported has its own time alone, and `BEGINNING` here."""
+    recorded: datetime = BEGINNING
+    """When a memory was recorded; `BEGINNING` for imported nodes, which have a valid time only."""
 
     @property
     def dated(self) -> bool:
-        """Whether somebody said since when it is true; otherwise that is no more than when it was told."""
-        return self.t_valid not in (self.told, BEGINNING)
+        """Whether the valid time was given explicitly; otherwise it equals the recording time."""
+        return self.t_valid not in (self.recorded, BEGINNING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

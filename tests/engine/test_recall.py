@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import clew
-from clew.recall.placed import relevance
+from clew.recall.channel_scores import relevance
 from clew.recall.score import total
 from clew.testing import NOW, FixedClock, later
 from clew.words import token_estimate

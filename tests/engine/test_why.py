@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import clew
-from clew.engine.explaining import asked, walked_through
+from clew.engine.explaining import asked, run_stages
 from clew.ports import Embedder
-from clew.recall.reasons.walk import Walk, rank_of
+from clew.recall.reasons.recipe_run import RecipeRun, rank_of
 from clew.recall.reasons.why import Reason, Why
 from clew.recall.state import Hit
 from clew.surface import payload
@@ -168,17 +168,17 @@ def test_a_hit_that_came_along_links_says_so(open_clew: Open) -> None:
 # --- the main reason ---
 
 
-def lost(walk: Walk, hit: Hit, reasons: tuple[Reason, ...]) -> int | None:
+def lost(run: RecipeRun, hit: Hit, reasons: tuple[Reason, ...]) -> int | None:
     """Return the hit's rank after its reasons were really taken away and the rest of the stages run again."""
     channels = {reason.name for reason in reasons if reason.kind == "channel"}
     components = {reason.name for reason in reasons if reason.kind == "component"}
-    at, leg = next((at, leg) for at, leg in enumerate(walk.legs) if leg.after.channels)
+    at, stage_run = next((at, stage_run) for at, stage_run in enumerate(run.stages) if stage_run.after.channels)
     proposed = {
         name: tuple(match for match in ranking if match.id != hit.id or name not in channels)
-        for name, ranking in leg.after.channels.items()
+        for name, ranking in stage_run.after.channels.items()
     }
-    recall = replace(leg.after, channels=proposed)
-    for each in walk.legs[at + 1 : -1]:
+    recall = replace(stage_run.after, channels=proposed)
+    for each in run.stages[at + 1 : -1]:
         recall = each.stage(recall)
     hits = [_zeroed(each, channels, components) if each.id == hit.id else each for each in recall.hits]
     return rank_of(hit.id, sorted((each for each in hits if each.channels), key=lambda each: (-each.score, each.id)))
@@ -194,12 +194,12 @@ def _zeroed(hit: Hit, channels: set[str], components: set[str]) -> Hit:
     return hit._replace(score=math.fsum([*others, semantic.weight * relevance]), channels=kept if found else {})
 
 
-def sampled(memory: clew.Clew, draw: random.Random) -> Iterator[tuple[Walk, Hit, Why]]:
+def sampled(memory: clew.Clew, draw: random.Random) -> Iterator[tuple[RecipeRun, Hit, Why]]:
     for ask in QUESTIONS:
         preset = draw.choice(PRESETS)
-        walk = walked_through(memory, asked(memory, ask, {"preset": preset}))
-        for hit in walk.answer.hits:
-            yield walk, hit, memory.why(ask, hit.id, preset=preset)
+        run = run_stages(memory, asked(memory, ask, {"preset": preset}))
+        for hit in run.answer.hits:
+            yield run, hit, memory.why(ask, hit.id, preset=preset)
 
 
 def test_without_its_main_reason_a_hit_stands_elsewhere(open_clew: Open) -> None:
@@ -217,7 +217,7 @@ def test_without_its_main_reason_a_hit_stands_elsewhere_with_the_real_model(real
 
 def check_main_reasons(memory: clew.Clew) -> None:
     """At least 95 of 100 hits are elsewhere, or nowhere, when the stages run without their main reason (issue's measure)."""
-    cases = [(why, lost(walk, hit, why.main)) for walk, hit, why in sampled(memory, random.Random(6))]
+    cases = [(why, lost(run, hit, why.main)) for run, hit, why in sampled(memory, random.Random(6))]
     assert len(cases) >= 100
     moved = sum(after != why.rank for why, after in cases)
     assert moved >= 0.95 * len(cases), (moved, len(cases))

@@ -133,9 +133,9 @@ def test_the_low_of_a_full_list_is_its_last_score_and_of_a_short_one_the_least_t
     store: MemoryStore, executor: ThreadPoolExecutor
 ) -> None:
     full = ask(store, executor, limit=2)
-    assert full.lows == {DENSE: full.channels[DENSE][-1].score, SPARSE: full.channels[SPARSE][-1].score}
+    assert full.cutoffs == {DENSE: full.channels[DENSE][-1].score, SPARSE: full.channels[SPARSE][-1].score}
     short = ask(store, executor, limit=100)
-    assert short.lows == {DENSE: 0.3, SPARSE: 0.0}
+    assert short.cutoffs == {DENSE: 0.3, SPARSE: 0.0}
 
 
 def test_the_filter_reaches_both_channels(store: MemoryStore, executor: ThreadPoolExecutor) -> None:

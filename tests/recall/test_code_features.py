@@ -9,7 +9,7 @@ import pytest
 
 import clew
 from clew.recall import diversity
-from clew.recall.code_features import defines, demotion, match_path, names_asked
+from clew.recall.code_features import asked_identifiers, defines, demotion, match_path
 from clew.testing import FixedClock
 
 HANDLING = "def handle(request):\n    # sessions are read from the cookie of the request and written back at its end\n    return {0}\n"
@@ -136,9 +136,9 @@ def test_a_definition_is_seen_in_many_languages(text: str, name: str) -> None:
 
 
 def test_names_in_a_question_are_told_from_its_words() -> None:
-    assert names_asked("how res.redirect builds the Location header") == {"redirect", "Location"}
-    assert names_asked("session management") == frozenset()
-    assert names_asked("render_template") == {"render_template"}
+    assert asked_identifiers("how res.redirect builds the Location header") == {"redirect", "Location"}
+    assert asked_identifiers("session management") == frozenset()
+    assert asked_identifiers("render_template") == {"render_template"}
 
 
 def test_a_path_matches_by_the_beginnings_of_its_words() -> None:

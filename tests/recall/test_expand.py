@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.recall.expand import Expand, together
+from clew.recall.expand import Expand, join_chunks
 from clew.recall.state import Hit
 from clew.store.memory import MemoryStore
 from clew.testing import node
@@ -76,4 +76,4 @@ def test_what_chunks_share_is_there_once(text: str, cuts: list[tuple[int, int]])
         start = max(parts[-1].start or 0 if parts else 0, end - overlap)
         end = min(len(text), max(end, start + size))
         parts.append(chunk(position, start, end, text=text))
-    assert "".join(together(parts).split()) == "".join(text[:end].split())
+    assert "".join(join_chunks(parts).split()) == "".join(text[:end].split())

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.ports import Background
+from clew.recall.channel_scores import relevance
 from clew.recall.fuse import FeatureWeights, Fuse, rrf
-from clew.recall.placed import relevance
 from clew.recall.state import CONTEXT, DENSE, SPARSE, TOKENS, Hit, QueryTokens, Question, Recall
 from clew.settings import Weights
 from clew.store.memory import MemoryStore
@@ -54,7 +54,7 @@ def filled(nodes: int = 40, text: str = "note {} of the household") -> MemorySto
 
 def asked(dense: Mapping[str, float], sparse: Mapping[str, float], terms: tuple[str, ...] = ("away",)) -> Recall:
     channels = {DENSE: ranking(dense), SPARSE: ranking(sparse)}
-    return Recall(question=ASKED, terms=terms, vector=unit("query"), channels=channels, lows=dict.fromkeys(channels, 0.0))
+    return Recall(question=ASKED, terms=terms, vector=unit("query"), channels=channels, cutoffs=dict.fromkeys(channels, 0.0))
 
 
 def hits(recall: Recall) -> dict[str, Hit]:

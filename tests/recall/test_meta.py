@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
+from clew.recall.channel_scores import relevance
 from clew.recall.meta import ENTITIES, KEYWORDS, SHARES, TIME, Meta, blended, filed_under, meta, overlap, temporal_match
-from clew.recall.placed import relevance
 from clew.recall.state import DENSE, SPARSE, Hit, Place, Question, Recall
 from clew.settings import Weights
 from clew.store.memory import MemoryStore

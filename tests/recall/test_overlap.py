@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import clew
-from clew.recall.overlap import SHARE, covered
+from clew.recall.overlap import SHARE, overlap_share
 from clew.testing import FixedClock, node
 from clew.types import Kind, Node
 
@@ -26,19 +26,19 @@ def part(id: str, start: int | None, end: int | None, root: str | None = "d") ->
     ],
 )
 def test_the_share_is_of_the_shorter_one(one: tuple[int, int], other: tuple[int, int], share: float) -> None:
-    assert covered(part("a", *one), [part("b", *other)]) == share
+    assert overlap_share(part("a", *one), [part("b", *other)]) == share
 
 
 def test_only_chunks_of_one_document_overlap() -> None:
     here = part("a", 0, 10)
-    assert covered(here, [part("b", 0, 10, root="e"), part("c", 0, 10, root=None)]) == 0.0
-    assert covered(part("a", 0, 10, root=None), [part("b", 0, 10, root=None)]) == 0.0
-    assert covered(here, [part("b", None, None)]) == 0.0
+    assert overlap_share(here, [part("b", 0, 10, root="e"), part("c", 0, 10, root=None)]) == 0.0
+    assert overlap_share(part("a", 0, 10, root=None), [part("b", 0, 10, root=None)]) == 0.0
+    assert overlap_share(here, [part("b", None, None)]) == 0.0
 
 
 def test_the_largest_share_counts_and_no_one_covers_nothing() -> None:
-    assert covered(part("a", 0, 100), [part("b", 90, 190), part("c", 40, 140)]) == 0.6
-    assert covered(part("a", 0, 100), []) == 0.0
+    assert overlap_share(part("a", 0, 100), [part("b", 90, 190), part("c", 40, 140)]) == 0.6
+    assert overlap_share(part("a", 0, 100), []) == 0.0
     assert 0 < SHARE < 1
 
 

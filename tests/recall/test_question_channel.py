@@ -19,8 +19,8 @@ from clew import Clew
 from clew.models.hashing import HashingEmbedder
 from clew.ports import Background, Embedder
 from clew.recall.candidates import Candidates
+from clew.recall.channel_scores import relevance
 from clew.recall.fuse import FeatureWeights, Fuse
-from clew.recall.placed import relevance
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, Hit, QueryVectors, Question, Recall
 from clew.settings import Settings, Weights
 from clew.store.memory import MemoryStore
@@ -164,7 +164,7 @@ def recall(dense: dict[str, float], question: dict[str, float], sparse: dict[str
         question=asked,
         vector=QUERY,
         channels={name: ranked(map(Match, found, found.values())) for name, found in channels.items()},
-        lows={DENSE: 0.3, QUESTION: 0.3, SPARSE: 0.0},
+        cutoffs={DENSE: 0.3, QUESTION: 0.3, SPARSE: 0.0},
     )
 
 

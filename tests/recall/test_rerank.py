@@ -12,7 +12,7 @@ import clew
 from clew.errors import ModelError
 from clew.ports import Reranker
 from clew.recall.pack import Pack
-from clew.recall.rerank import RERANK, Rerank, credited
+from clew.recall.rerank import RERANK, Rerank, add_rerank_scores
 from clew.recall.score import total
 from clew.recall.state import Component, Hit, Recall
 from clew.testing import FixedClock
@@ -182,7 +182,11 @@ def test_scores_that_are_all_alike_move_nothing() -> None:
 
 def test_where_all_are_worth_the_same_reading_tells_them_apart() -> None:
     hits = [Hit(id, 0.5, {}, {"semantic": Component(0.5, 1.0)}) for id in "abc"]
-    assert [id for id, _ in sorted(credited(hits, [1.0, 3.0, 2.0], weight=0.3).items(), key=lambda item: -item[1].score)] == ["b", "c", "a"]
+    assert [id for id, _ in sorted(add_rerank_scores(hits, [1.0, 3.0, 2.0], weight=0.3).items(), key=lambda item: -item[1].score)] == [
+        "b",
+        "c",
+        "a",
+    ]
 
 
 def test_what_is_gone_meanwhile_is_not_read() -> None:

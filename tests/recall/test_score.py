@@ -83,10 +83,12 @@ def test_what_is_still_to_come_is_as_far_from_now_as_what_is_over() -> None:
     ],
 )
 def test_what_is_true_is_as_recent_as_when_it_was_told(valid_days: int, told_days: int, age_days: int) -> None:
-    signals = Signals(later(valid_days), 0.5, 0, told=later(told_days))
+    signals = Signals(later(valid_days), 0.5, 0, recorded=later(told_days))
     parts = components(0.5, signals, weights=PRESETS["balanced"], now=NOW, recency_rate_per_day=0.1, access_divisor=5.0)
     assert parts["recency"].value == pytest.approx(recency(age_days, rate_per_day=0.1))
-    from_valid = components(0.5, signals, weights=PRESETS["balanced"], now=NOW, recency_rate_per_day=0.1, access_divisor=5.0, told=False)
+    from_valid = components(
+        0.5, signals, weights=PRESETS["balanced"], now=NOW, recency_rate_per_day=0.1, access_divisor=5.0, recorded=False
+    )
     assert from_valid["recency"].value == pytest.approx(recency(valid_days, rate_per_day=0.1))
 
 
@@ -125,10 +127,12 @@ DAYS = st.floats(-10, 4000)
 def test_a_score_is_what_its_components_add_up_to_to_the_last_bit(
     relevance: float, ages: tuple[float, float], counted: bool, accesses: int, weights: tuple[float, float, float, float]
 ) -> None:
-    signals = Signals(NOW - timedelta(days=ages[0]), relevance / 2, accesses, told=NOW - timedelta(days=ages[1]))
-    parts = components(relevance, signals, weights=Weights(*weights), now=NOW, recency_rate_per_day=0.1, access_divisor=5.0, told=counted)
+    signals = Signals(NOW - timedelta(days=ages[0]), relevance / 2, accesses, recorded=NOW - timedelta(days=ages[1]))
+    parts = components(
+        relevance, signals, weights=Weights(*weights), now=NOW, recency_rate_per_day=0.1, access_divisor=5.0, recorded=counted
+    )
     asked, known = {"a": relevance, "gone": 1.0}, {"a": signals}
-    found = scores(asked, known, weights=Weights(*weights), now=NOW, recency_rate_per_day=0.1, access_divisor=5.0, told=counted)
+    found = scores(asked, known, weights=Weights(*weights), now=NOW, recency_rate_per_day=0.1, access_divisor=5.0, recorded=counted)
     assert found == {"a": total(parts)}
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import clew
 from clew.ports import Background
+from clew.recall.channel_scores import relevance, with_share
 from clew.recall.fuse import FeatureWeights, Fuse
-from clew.recall.placed import relevance, with_share
 from clew.recall.sections import sections
 from clew.recall.state import DENSE, SECTION, SPARSE, Place, Question, Recall
 from clew.settings import Weights

@@ -14,9 +14,9 @@ import clew
 from clew.graph.walk import Limits
 from clew.ingest.naming import mentions
 from clew.ports import Background
+from clew.recall.channel_scores import relevance
 from clew.recall.fuse import FeatureWeights, Fuse
 from clew.recall.links import MAX_NODES, NAMED_BY, NAMES, OPENS, SHARES, LinksFrom, damped
-from clew.recall.placed import relevance
 from clew.recall.spread import TRAVERSAL, Spread
 from clew.recall.state import NAMED, SPARSE, Hit, Place, Question, Recall
 from clew.settings import EntitySettings, Weights

@@ -15,7 +15,7 @@ from clew.evaluate.ablating import usual_variants
 from clew.graph.tracerank import Switches, factors
 from clew.recall.score import Score, total
 from clew.recall.state import Component, Hit, Question, Recall
-from clew.recall.tracerank import TraceRank, multiplied
+from clew.recall.tracerank import TraceRank, multiply_relevance
 from clew.settings import Settings, Weights, load
 from clew.store.memory import MemoryStore
 from clew.testing import FixedClock, later, node, where
@@ -83,7 +83,7 @@ def test_components_add_up_to_the_score_whatever_the_factor(
         "recency": Component(recency, others[0]),
         "importance": Component(importance, others[1]),
     }
-    hit = multiplied(Hit("a", total(parts), {}, parts), multiplier)
+    hit = multiply_relevance(Hit("a", total(parts), {}, parts), multiplier)
     assert sum(part.contribution for _, part in sorted(hit.components.items())) == hit.score
     assert hit.score == pytest.approx(semantic * relevance * multiplier + recency * others[0] + importance * others[1], abs=1e-9)
 

@@ -1,4 +1,4 @@
-"""Why a memory is in an answer, and why another is not: the question asked again, stage by stage, and counted by nobody."""
+"""Explain why a memory is in an answer or not, by rerunning the question stage by stage without counting accesses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clew.ids import new_id
 from clew.ingest.fields import one_of
 from clew.recall.reasons import why as hits
 from clew.recall.reasons import whynot
-from clew.recall.reasons.walk import Walk, walked
+from clew.recall.reasons.recipe_run import RecipeRun, run_recipe
 from clew.recall.reasons.why import Why
 from clew.recall.reasons.whynot import WhyNot
 from clew.recall.state import Question, Recall
@@ -29,32 +29,32 @@ ENDED = ("invalid", "as_of")  # why a filter leaves out what is not true any mor
 
 
 def why(clew: Clew, query: str, id: NodeId, options: Mapping[str, Any]) -> Why:
-    """Return a memory's place in the whole ranking and what put it there; of one outside the answer also what kept it out."""
-    walk = walked_through(clew, asked(clew, query, options))
-    row = _seen(clew, id, walk)
+    """Return the rank of a memory in the whole ranking and the reasons; for one outside the answer also why."""
+    run = run_stages(clew, asked(clew, query, options))
+    row = _seen(clew, id, run)
     if row is None:
-        return hits.why(walk, id, None, why_not_of(clew, walk, id))
-    found = hits.why(walk, row.id, row, why_not_of(clew, walk, id))
-    hit = next(iter(owned(clew.store, [found.hit], walk.answer.question.where)), None) if found.hit is not None else None
+        return hits.why(run, id, None, why_not_of(clew, run, id))
+    found = hits.why(run, row.id, row, why_not_of(clew, run, id))
+    hit = next(iter(owned(clew.store, [found.hit], run.answer.question.where)), None) if found.hit is not None else None
     return replace(found, id=head_of(clew.store, row).id, hit=hit)
 
 
 def why_not(clew: Clew, query: str, id: NodeId, options: Mapping[str, Any]) -> WhyNot:
     """Return the stage, value and threshold that kept a memory out of the answer, or the rank it had."""
-    return why_not_of(clew, walked_through(clew, asked(clew, query, options)), id)
+    return why_not_of(clew, run_stages(clew, asked(clew, query, options)), id)
 
 
-def why_not_of(clew: Clew, walk: Walk, id: NodeId) -> WhyNot:
-    """Return the same of a recall that was walked through already; of what ended because something took its place, what that is."""
-    row = _seen(clew, id, walk)
+def why_not_of(clew: Clew, run: RecipeRun, id: NodeId) -> WhyNot:
+    """Return the same for a recall that was run already; for a superseded memory also its successor."""
+    row = _seen(clew, id, run)
     if row is None:
         return whynot.unknown(id)
-    found = whynot.why_not(walk, row.id, row, store=clew.store, passes=passes)
+    found = whynot.why_not(run, row.id, row, store=clew.store, passes=passes)
     own = head_of(clew.store, row)
     later = (
         successor(clew.store, own) if found.reason in ENDED and row.t_invalid is not None and found.value == iso(row.t_invalid) else None
     )
-    return whynot.told(replace(found, id=own.id, by=later or found.by))
+    return whynot.with_sentence(replace(found, id=own.id, by=later or found.by))
 
 
 def asked(clew: Clew, query: str, options: Mapping[str, Any]) -> Question:
@@ -70,16 +70,16 @@ def asked(clew: Clew, query: str, options: Mapping[str, Any]) -> Question:
     return question(query, settings=clew.settings, now=now, where=where, **given)
 
 
-def walked_through(clew: Clew, question: Question) -> Walk:
-    """Return the recall of a question with every state on its way."""
-    return walked(clew.recipe(question.recipe), Recall(question=question, id=new_id(question.where.now)))
+def run_stages(clew: Clew, question: Question) -> RecipeRun:
+    """Run the recall of a question and keep every intermediate state."""
+    return run_recipe(clew.recipe(question.recipe), Recall(question=question, id=new_id(question.where.now)))
 
 
-def _seen(clew: Clew, id: NodeId, walk: Walk) -> Node | None:
+def _seen(clew: Clew, id: NodeId, run: RecipeRun) -> Node | None:
     """Return the version that the question is about of a memory of the asked space; one of another space is as unknown as none.
 
     The id may be the memory's own or that of any version: both mean the memory, as it was held to be at the time asked about.
     """
     node = clew.store.get([id]).get(id)
-    where = walk.answer.question.where
+    where = run.answer.question.where
     return seen_under(clew.store, node, where) if node is not None and node.space == where.space else None

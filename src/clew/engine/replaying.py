@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from clew.engine.explaining import walked_through, why_not_of
+from clew.engine.explaining import run_stages, why_not_of
 from clew.engine.request import question
 from clew.engine.tracing import Placed, Trace, deciding, read_trace, stages, state
 from clew.engine.versions import owned
 from clew.ingest.fields import MAX_NAME_CHARACTERS, line, names, plain_metadata
-from clew.recall.reasons.walk import Walk, rank_of
+from clew.recall.reasons.recipe_run import RecipeRun, rank_of
 from clew.recall.state import Hit, Question
 from clew.types import NodeId
 
@@ -68,20 +68,20 @@ def replay(clew: Clew, given: str | bytes | Mapping[str, Any]) -> Replay:
     """Ask a kept recall again and compare; no access is counted."""
     trace = read_trace(given)
     asked = checked(clew, trace.question)
-    walk = walked_through(clew, asked)
-    hits = owned(clew.store, walk.answer.hits, asked.where)
+    run = run_stages(clew, asked)
+    hits = owned(clew.store, run.answer.hits, asked.where)
     now = state(clew, asked.where.space)
     return Replay(
         trace_id=trace.id,
         query=asked.text,
         now=trace.now,
         ranking=hits,
-        hits=tuple(_changes(clew, trace, walk, hits)),
+        hits=tuple(_changes(clew, trace, run, hits)),
         settings=_differing(trace.settings, deciding(clew.settings)),
         model=(trace.model, now["model"]),
         store=_differing(trace.store, now["store"]),
         recipe=(trace.recipe, tuple(stages(clew, asked.recipe))),
-        notes=walk.answer.notes,
+        notes=run.answer.notes,
     )
 
 
@@ -103,12 +103,12 @@ def checked(clew: Clew, told: Question) -> Question:
     return replace(told, where=where, preset=line("trace.question.preset", told.preset, limit=MAX_NAME_CHARACTERS), weights=found.weights)
 
 
-def _changes(clew: Clew, trace: Trace, walk: Walk, found: Sequence[Hit]) -> Iterator[Change]:
+def _changes(clew: Clew, trace: Trace, run: RecipeRun, found: Sequence[Hit]) -> Iterator[Change]:
     """Yield what became of every hit that is not as it was, those of the trace first."""
     hits = {hit.id: hit for hit in found}
     for rank, placed in enumerate(trace.ranking, start=1):
         hit = hits.pop(placed.id, None)
-        change = _gone(clew, walk, placed, rank) if hit is None else _changed(found, placed, rank, hit)
+        change = _gone(clew, run, placed, rank) if hit is None else _changed(found, placed, rank, hit)
         if change is not None:
             yield change
     for hit in hits.values():
@@ -125,8 +125,8 @@ def _changes(clew: Clew, trace: Trace, walk: Walk, found: Sequence[Hit]) -> Iter
         )
 
 
-def _gone(clew: Clew, walk: Walk, placed: Placed, rank: int) -> Change:
-    reason = why_not_of(clew, walk, placed.id).sentence
+def _gone(clew: Clew, run: RecipeRun, placed: Placed, rank: int) -> Change:
+    reason = why_not_of(clew, run, placed.id).sentence
     return Change(
         id=placed.id,
         change="gone",

@@ -1,1 +1,1 @@
-"""Recall: here is a question and a budget; what should be seen, and why?"""
+"""Recall: find, rank and explain the memories that answer a question within a budget."""

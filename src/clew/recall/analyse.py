@@ -1,4 +1,4 @@
-"""Read what a question asks for: index terms, quoted phrases, times, and the categories that its words point to."""
+"""Parse a question into index terms, quoted phrases, times and category hints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clew.recall.time_query import resolve_times
 from clew.recall.word_search import quoted_phrases
 from clew.words import query_terms, word_terms
 
-# Words that ask for a category without naming it. A category of the user's own is known by its name alone.
+# Words that hint at a built-in category without naming it. A user-defined category is matched by its name only.
 _CUES = {
     "action": "task tasks todo",
     "decision": "decide decided agree agreed agreement",
@@ -26,7 +26,7 @@ _CUES = {
 
 
 def category_hints(text: str, categories: Sequence[str]) -> tuple[str, ...]:
-    """Return the categories that a question's words point to, in the order of the words; most questions point to none.
+    """Return the categories that the words of a question hint at, in word order; most questions hint at none.
 
     >>> category_hints("What did we decide about the latest incident?", ("decision", "event", "preference"))
     ('decision', 'event')
@@ -39,7 +39,7 @@ def category_hints(text: str, categories: Sequence[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _cues(categories: tuple[str, ...]) -> dict[str, str]:
-    """Return the category that each term points to; a category's own name is stronger than another's cue."""
+    """Map each cue term to its category; the name of a category takes precedence over a cue for another."""
     by_cue = {term: name for name in categories for term in word_terms(_CUES.get(name, ""))}
     by_name = {terms[0]: name for name in categories if len(terms := word_terms(name)) == 1}
     return by_cue | by_name
@@ -47,12 +47,12 @@ def _cues(categories: tuple[str, ...]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Analyse:
-    """Set the terms, phrases, categories and times of a question; times are read from the question's own clock."""
+    """Set the terms, phrases, category hints and times of a question; relative times are resolved from the time of the question."""
 
     categories: tuple[str, ...]
-    """Those that a memory may have."""
+    """The categories that the settings allow."""
     times: bool
-    """Whether the times that the question names are read."""
+    """Whether times in the question are parsed."""
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
@@ -62,6 +62,6 @@ class Analyse:
         read = replace(recall, terms=tuple(query_terms(text)), phrases=quoted_phrases(text), categories=categories)
         if not self.times:
             return read
-        from clew.when import when  # noqa: PLC0415 - the date grammar is needed by a question only
+        from clew.when import when  # noqa: PLC0415 - loaded late: only a question needs the date grammar
 
         return resolve_times(replace(read, when=when(text, now=recall.question.where.moment)), store=self.store)

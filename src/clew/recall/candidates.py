@@ -1,4 +1,4 @@
-"""Which memories could answer? By words and by meaning at the same time, under the whole filter."""
+"""Collect candidates from the BM25 and vector channels concurrently, each under the whole filter."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from clew.ports import Coverage, Store
-from clew.recall.fetch import covered
-from clew.recall.literal import by_signs, is_wordless
+from clew.recall.read_cache import space_coverage
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SPARSE, QueryVectors, Recall, Rejection
+from clew.recall.symbol_query import has_no_words, search_symbols
 from clew.recall.word_search import search_words
 from clew.types import QUESTIONS, Filter, Match, NodeId, Ranking, Role, Vectors, ranked
 
 EmbedQuery: TypeAlias = Callable[[str], QueryVectors]
-"""Returns the vectors of a question, or none and the reason; no reason where the store has no vectors yet."""
+"""Embed a question. Without a vector the notes say why, except where the store has no vectors yet."""
 NO_VECTORS = "Recall is by words alone: there are no vectors yet. Make them with: clew reembed"
 
 
-def slow() -> bool:
-    """Tell that embedding a question takes its time."""
+def never_quick() -> bool:
+    """Return False: assume that embedding a question is slower than starting a thread."""
     return False
 
 
 @runtime_checkable
 class SupportsTransactions(Protocol):
-    """A store that can tell whether the calling thread is inside a transaction: only that thread sees what it wrote."""
+    """A store that knows whether the calling thread is inside a transaction, whose writes only that thread sees."""
 
     @property
     def in_transaction(self) -> bool:
@@ -34,16 +34,16 @@ class SupportsTransactions(Protocol):
 
 
 @runtime_checkable
-class SupportsBeginning(Protocol):
-    """A store whose search by vectors goes on by itself once it is begun."""
+class SupportsBackgroundDense(Protocol):
+    """A store that can run a vector search in the background."""
 
     def begin_dense(self, vector: Vectors, where: Filter, *, limit: int) -> Callable[[], Ranking]:
-        """Begin what `dense` does, as of now, and return what waits for it, for this thread."""
+        """Start `dense` on the current snapshot and return a function that waits for its result; call it from the same thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Ask each channel for its best; the word search runs while the question is being embedded (mission U7)."""
+    """Collect the best candidates of each channel; the word search runs while the question is being embedded."""
 
     limit: int
     channels: tuple[str, ...]
@@ -51,66 +51,66 @@ class Candidates:
     store: Store = field(repr=False, compare=False)
     embed: EmbedQuery = field(repr=False, compare=False)
     executor: Executor = field(repr=False, compare=False)
-    quick: Callable[[], bool] = field(default=slow, repr=False, compare=False)
-    """Whether a question is embedded in less time than another thread needs to begin."""
+    quick: Callable[[], bool] = field(default=never_quick, repr=False, compare=False)
+    """Whether embedding a question is faster than starting a thread."""
 
     def __call__(self, recall: Recall) -> Recall:
-        """Set the channels, and for each the score that a memory outside it has at most."""
-        if is_wordless(recall.question.text):
-            held, note = by_signs(recall, store=self.store, limit=self.limit)
-            return self._with(replace(recall, notes=(*recall.notes, note)), {SPARSE: held})
+        """Set the channels, and for each the cutoff: an upper bound on the score of any memory outside the channel."""
+        if has_no_words(recall.question.text):
+            matches, note = search_symbols(recall, store=self.store, limit=self.limit)
+            return self._with_channels(replace(recall, notes=(*recall.notes, note)), {SPARSE: matches})
         if DENSE not in self.channels:
-            return self._with(recall, {SPARSE: self._sparse(recall)})
+            return self._with_channels(recall, {SPARSE: self._sparse(recall)})
         waiting = recall.vector is None and not self.quick()
-        words = self._begun(recall) if waiting and SPARSE in self.channels else None
+        words = self._start_sparse(recall) if waiting and SPARSE in self.channels else None
         known = QueryVectors(recall.vector, (), recall.query) if recall.vector is not None else None
-        vector, notes, tokens = known or self.embed(recall.question.text)
+        vector, notes, tokens = known or self.embed(recall.text_without_times or recall.question.text)
         if (
             vector is None and not notes and self.store.coverage(recall.question.where.space).nodes
-        ):  # of the space: others' lack tells of them
+        ):  # of this space only: a missing vector in another space would reveal that it has memories
             notes = (NO_VECTORS,)
-        fresh = tuple(note for note in notes if note not in recall.notes)  # a stage before may have asked for the vector in vain
+        fresh = tuple(note for note in notes if note not in recall.notes)  # an earlier stage may have failed to embed the question already
         recall = replace(recall, vector=vector, query=tokens, notes=recall.notes + fresh)
-        nearest = self._nearest(recall, vector) if vector is not None else tuple
+        nearest = self._start_dense(recall, vector) if vector is not None else tuple
         found: dict[str, Ranking] = {}
         if SPARSE in self.channels:
-            # Not begun yet, so the question was embedded at once or the machine is busy: quicker done than waited for.
+            # Not started yet, so embedding was fast or the machine is busy: faster to run it here than to wait.
             found[SPARSE] = self._sparse(recall) if words is None or words.cancel() else words.result()
         if vector is not None:
             found[DENSE] = nearest()
-            there = covered(recall, store=self.store)
-            if there.contexts and CONTEXT in self.channels:
+            coverage = space_coverage(recall, store=self.store)
+            if coverage.contexts and CONTEXT in self.channels:
                 found[CONTEXT] = self.store.dense(vector, recall.question.where, limit=self.limit, role=Role.CONTEXT)
-            if there.questions and QUESTION in self.channels:
-                found[QUESTION] = self._answering(recall, vector)
-            recall = replace(recall, there=there, notes=recall.notes + _uncovered(there))
-        return self._with(recall, found)
+            if coverage.questions and QUESTION in self.channels:
+                found[QUESTION] = self._search_questions(recall, vector)
+            recall = replace(recall, coverage=coverage, notes=recall.notes + _coverage_notes(coverage))
+        return self._with_channels(recall, found)
 
-    def _begun(self, recall: Recall) -> Future[Ranking]:
-        """Start the word search in another thread; inside a transaction do it here, where both channels see the same."""
+    def _start_sparse(self, recall: Recall) -> Future[Ranking]:
+        """Start the word search in another thread; inside a transaction run it in this one, so that both channels see the same data."""
         if isinstance(self.store, SupportsTransactions) and self.store.in_transaction:
             done: Future[Ranking] = Future()
             done.set_result(self._sparse(recall))
             return done
         return self.executor.submit(self._sparse, recall)
 
-    def _nearest(self, recall: Recall, vector: Vectors) -> Callable[[], Ranking]:
-        """Begin the search by vectors, which goes on while the words are looked up; return what waits for it."""
-        if isinstance(self.store, SupportsBeginning):
+    def _start_dense(self, recall: Recall, vector: Vectors) -> Callable[[], Ranking]:
+        """Start the vector search in the background if the store supports that; return a function that gets its result."""
+        if isinstance(self.store, SupportsBackgroundDense):
             return self.store.begin_dense(vector, recall.question.where, limit=self.limit)
         return lambda: self.store.dense(vector, recall.question.where, limit=self.limit)
 
     def _sparse(self, recall: Recall) -> Ranking:
         return search_words(recall, store=self.store, limit=self.limit)
 
-    def _answering(self, recall: Recall, vector: Vectors) -> Ranking:
-        """Return the nodes by the best of the questions that they answer."""
+    def _search_questions(self, recall: Recall, vector: Vectors) -> Ranking:
+        """Return nodes ranked by the best cosine among their hypothetical questions."""
         ways = [self.store.dense(vector, recall.question.where, limit=self.limit, role=role) for role in QUESTIONS]
         return _best(*ways)[: self.limit]
 
-    def _with(self, recall: Recall, found: dict[str, Ranking]) -> Recall:
-        """Drop what is too far; the dense list is in order, so the cut never costs a nearer memory its place."""
-        lows = {name: self._low(name, ranking) for name, ranking in found.items()}
+    def _with_channels(self, recall: Recall, found: dict[str, Ranking]) -> Recall:
+        """Set the channels without candidates below the similarity floors; the dense list is sorted, so they are its tail."""
+        cutoffs = {name: self._cutoff(name, ranking) for name, ranking in found.items()}
         complete = {name: len(ranking) for name, ranking in found.items() if len(ranking) < self.limit}
         floor, reason = max((self.dense_floor, "dense_floor"), (recall.question.min_similarity, "min_similarity"))
         far = [_rejection(match, reason, floor) for match in found.get(DENSE, ()) if match.score < floor]
@@ -118,30 +118,32 @@ class Candidates:
             found[DENSE] = found[DENSE][: -len(far)]
         for name in found.keys() & {CONTEXT, QUESTION}:
             found[name] = tuple(match for match in found[name] if match.score >= self.dense_floor)
-        found, dissimilar, notes = self._similar_enough(recall, found)
+        found, dissimilar, notes = self._apply_min_similarity(recall, found)
         rejected = {rejection.id: rejection for rejection in (*dissimilar, *far)}
         if rejected:
             kept = {match.id for name, ranking in found.items() if name != DENSE for match in ranking}
             rejected = {id: rejection for id, rejection in rejected.items() if id not in kept}
         if QUESTION in found and recall.vector is not None:
-            found[QUESTION] = self._with_others(found, recall.vector)
+            found[QUESTION] = self._score_other_questions(found, recall.vector)
         far_off, more = recall.rejected + tuple(rejected.values()), recall.notes + notes
-        return replace(recall, channels=found, lows=lows, complete=complete, rejected=far_off, notes=more)
+        return replace(recall, channels=found, cutoffs=cutoffs, complete=complete, rejected=far_off, notes=more)
 
-    def _with_others(self, found: dict[str, Ranking], vector: Vectors) -> Ranking:
-        """Return the questions' ranking with the candidates of other channels whose questions are further off: they have some too."""
-        there = {match.id for match in found[QUESTION]}
-        others = list(dict.fromkeys(match.id for ranking in found.values() for match in ranking if match.id not in there))
+    def _score_other_questions(self, found: dict[str, Ranking], vector: Vectors) -> Ranking:
+        """Extend the question channel by candidates of other channels whose questions scored below its limit."""
+        known = {match.id for match in found[QUESTION]}
+        others = list(dict.fromkeys(match.id for ranking in found.values() for match in ranking if match.id not in known))
         further = [self.store.cosines(vector, others, role=role) for role in QUESTIONS] if others else []
         return (*found[QUESTION], *_best(*(tuple(map(Match, cosines, cosines.values())) for cosines in further)))
 
-    def _low(self, name: str, ranking: Ranking) -> float:
-        """Return the last score of a full list; of a list that holds all there is, the least a score can be."""
+    def _cutoff(self, name: str, ranking: Ranking) -> float:
+        """Return the last score of a full list, or the lowest possible score if the list holds every match."""
         least = 0.0 if name == SPARSE else self.dense_floor
         return max(least, ranking[-1].score) if len(ranking) == self.limit else least
 
-    def _similar_enough(self, recall: Recall, found: dict[str, Ranking]) -> tuple[dict[str, Ranking], list[Rejection], tuple[str, ...]]:
-        """Hold what was found by words or amid its neighbours to `min_similarity` as well, by its own exact cosine."""
+    def _apply_min_similarity(
+        self, recall: Recall, found: dict[str, Ranking]
+    ) -> tuple[dict[str, Ranking], list[Rejection], tuple[str, ...]]:
+        """Apply `min_similarity` to candidates of the other channels too, by the exact cosine of their own vector."""
         least = recall.question.min_similarity
         others = {match.id: None for name, ranking in found.items() if name != DENSE for match in ranking} if least > 0 else {}
         if not others:
@@ -155,7 +157,7 @@ class Candidates:
 
 
 def _best(*rankings: Ranking) -> Ranking:
-    """Return the best score of each node in any of the rankings.
+    """Merge rankings, keeping the best score of each node.
 
     >>> _best((Match("a", 0.9), Match("b", 0.5)), (Match("b", 0.7),))
     (Match(id='a', score=0.9), Match(id='b', score=0.7))
@@ -166,12 +168,12 @@ def _best(*rankings: Ranking) -> Ranking:
     return ranked(map(Match, best, best.values()))
 
 
-def _uncovered(there: Coverage) -> tuple[str, ...]:
+def _coverage_notes(coverage: Coverage) -> tuple[str, ...]:
     notes = []
-    if (missing := there.nodes - there.vectors) > 0:
-        notes.append(f"{missing} of {there.nodes} memories have no vector and are found by words only: run clew reembed.")
-    if (missing := there.keyed - there.contexts) > 0:
-        notes.append(f"{missing} of {there.keyed} small chunks have no vector of their context: run clew reembed.")
+    if (missing := coverage.nodes - coverage.vectors) > 0:
+        notes.append(f"{missing} of {coverage.nodes} memories have no vector and are found by words only: run clew reembed.")
+    if (missing := coverage.keyed - coverage.contexts) > 0:
+        notes.append(f"{missing} of {coverage.keyed} small chunks have no vector of their context: run clew reembed.")
     return tuple(notes)
 
 

@@ -1,12 +1,12 @@
-"""Rank source code by what its files are called, what they define and what kind of files they are.
+"""Rank source code by file name, definitions and kind of file.
 
-score += w·(0.8·file_name + 0.25·definition − 0.4·file_kind − 0.2·same_file), w the weight of the relevance
+score += w·(0.8·file_name + 0.25·definition − 0.4·file_kind − 0.2·same_file), where w is the weight of the relevance
 
-Pure functions of a chunk's path, text and the query. They run only where code is among the best hits; other stores pay nothing.
+Pure functions of a chunk's path, its text and the query. They run only if code is among the best hits; other stores pay nothing.
 
-nDCG@10 over files of semble's questions, all files of the folders that the set names, 103 on dev and 101 on test, at k = 10 | k = 50.
-The four weights were chosen on dev. Not blind to test: the rule for older versions (pydantic/v1), documentation as a kind of file, and
-how many hits are probed, which were seen on whole trees of two dev and two test projects.
+nDCG@10 over files on the questions of semble (103 dev, 101 test), with all files of the folders in the set, at k = 10 | k = 50.
+The four weights were chosen on dev. The rule for older versions (pydantic/v1), documentation as a kind of file and the number of
+probed hits were chosen on whole trees of two dev and two test projects, so they are not blind to test.
 
     without           dev 79.3 | 84.5   test 80.4 | 82.6
     file_name alone       82.6 | 87.7        86.1 | 88.9    all but file_name    85.9 | 86.5   86.5 | 86.5
@@ -15,10 +15,9 @@ how many hits are probed, which were seen on whole trees of two dev and two test
     same_file alone       83.9 | 84.5        82.6 | 82.6    all but same_file    83.7 | 89.1   87.8 | 90.6
     all four              88.3 | 89.4        90.2 | 90.6
 
-Also tried, and left out: weighing the query's terms by their rarity (−1.3 on dev), the share of the file's name that the query says,
-names that the chunk defines against the query's terms (−0.5), and a bonus for files with several good chunks (+0.6, by questions
-about architecture alone; it costs 2 on whole trees). Naming in a chunk's title what it defines, or leaving out the imports it uses, gained
-nothing either.
+Tried and rejected: IDF weights for query terms (−1.3 on dev), the share of the file name that is in the query, matching defined
+names with query terms (−0.5), and a bonus for files with several good chunks (+0.6, from questions about architecture alone; −2 on
+whole trees). Adding defined names to a chunk's title, or removing imports from its text, gained nothing.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ from pathlib import PurePosixPath
 
 from clew.ports import Store
 from clew.recall.diversity import repeats
-from clew.recall.fetch import fetched
+from clew.recall.read_cache import with_nodes
 from clew.recall.score import with_components
 from clew.recall.state import Component, Hit, LazyHits, Recall
 from clew.types import Kind, Node, NodeId
 from clew.words import word_terms
 
 FILE_NAME, DEFINITION, FILE_KIND, SAME_FILE = "file_name", "definition", "file_kind", "same_file"
-# On dev a plateau: file_name 0.75 to 1.5, definition 0.12 to 0.4, file_kind 0.25 to 0.6, same_file 0.2 to 0.4 move it by 1 point at most.
+# A plateau on dev: file_name 0.75 to 1.5, definition 0.12 to 0.4, file_kind 0.25 to 0.6, same_file 0.2 to 0.4 are within 1 point.
 WEIGHTS: Mapping[str, float] = {FILE_NAME: 0.8, DEFINITION: 0.25, FILE_KIND: 0.4, SAME_FILE: 0.2}
-PROBES = (10, 30)  # best hits that are read to see whether there are chunks, and then whether some are code: docs may come first
-DEPTH = 100  # hits that are ranked anew, whatever k is: the answer for k is the head of the answer for any larger k
-MOST_REPEATS = 4  # better chunks of its file that count against a hit
-MIN_PREFIX = 3  # letters: `auth` matches "authentication", `config` "configuration"
+PROBES = (10, 30)  # best hits read to check for chunks, then for code: documentation may rank first
+DEPTH = 100  # hits that are reranked, independent of k: the answer for k is a prefix of the answer for any larger k
+MAX_REPEATS = 4  # better chunks of the same file that are counted against a hit
+MIN_PREFIX = 3  # characters: `auth` matches "authentication", `config` "configuration"
 
 CODE_SUFFIXES = frozenset(
     """
@@ -57,7 +56,7 @@ COPIES = frozenset("compat _compat legacy deprecated vendor vendored _vendor thi
 DEMOTED = TESTS | EXAMPLES | COPIES
 DOCUMENTATION = frozenset(word_terms("documentation documents docs readme guide tutorial manual changelog"))
 PACKAGE_FILES = frozenset({"__init__.py", "package-info.java"})
-SLIGHTLY = 0.5  # of what a test counts: a file that only hands on what others define
+PACKAGE_FILE_SHARE = 0.5  # demotion of a file that only re-exports names, relative to a test
 _TEST_FILE = re.compile(r"(?:test_.*|conftest\.\w+|.*(?:[_.](?:test|spec)|[a-z]Tests?|[a-z]Spec)\.\w+)$")
 _VERSION = re.compile(r"v(\d{1,3})")
 
@@ -70,28 +69,28 @@ _DEFINITION = re.compile(
 
 
 def is_chunk(node: Node) -> bool:
-    """Tell whether a node comes from a file."""
+    """Return whether a node is a chunk of a file."""
     return node.kind is Kind.CHUNK
 
 
 def is_code(node: Node) -> bool:
-    """Tell whether a node is a chunk of a source file, by the ending of the file's name."""
+    """Return whether a node is a chunk of a source file, by the suffix of the file name."""
     return is_chunk(node) and PurePosixPath(node.source).suffix.lower() in CODE_SUFFIXES
 
 
 def path_of(node: Node) -> str:
-    """Return the path of a chunk's file as it was imported: below the folder that was named, which stands above its title."""
+    """Return the path of a chunk's file relative to the imported folder: the first part of the chunk's title."""
     return node.title.partition(" > ")[0]
 
 
 def match_path(terms: Collection[str], path: str) -> float:
-    """Return the share of the query's terms that a file's name or its folder says, at least by their first letters.
+    """Return the share of query terms that match a file name or its folder, by prefix.
 
     >>> match_path(["session", "cooki"], "src/sessions.py"), match_path(["authent"], "web/_auth.py")
     (0.5, 1.0)
     """
     said = _path_terms(path)
-    return sum(any(_alike(term, part) for part in said) for term in terms) / len(terms) if terms else 0.0
+    return sum(any(_prefix_match(term, part) for part in said) for term in terms) / len(terms) if terms else 0.0
 
 
 @lru_cache(maxsize=4096)
@@ -100,14 +99,14 @@ def _path_terms(path: str) -> frozenset[str]:
     return frozenset(word_terms(f"{file.stem} {file.parent.name}"))
 
 
-def _alike(one: str, other: str) -> bool:
+def _prefix_match(one: str, other: str) -> bool:
     return one == other or (min(len(one), len(other)) >= MIN_PREFIX and (one.startswith(other) or other.startswith(one)))
 
 
-def names_asked(question: str) -> frozenset[str]:
-    """Return what of a question may be the name of a definition: one word alone, or words with a capital, an underscore, a dot or a call.
+def asked_identifiers(question: str) -> frozenset[str]:
+    """Return the likely identifiers in a question: a single word, or words with a capital, an underscore, a dot or a call.
 
-    >>> sorted(names_asked("how pass_context passes the Context to app.use()")), sorted(names_asked("session"))
+    >>> sorted(asked_identifiers("how pass_context passes the Context to app.use()")), sorted(asked_identifiers("session"))
     (['Context', 'pass_context', 'use'], ['session'])
     """
     found = list(_NAME.finditer(question))
@@ -120,20 +119,20 @@ def _is_identifier(word: str) -> bool:
 
 
 def defines(text: str, names: Iterable[str]) -> bool:
-    """Tell whether a piece of code defines one of these names, rather than using it.
+    """Return whether code defines one of these names, rather than using it.
 
     >>> defines("class Session(Base):", ["Session"]), defines("session = Session()", ["Session"])
     (True, False)
     """
-    there = {name for name in names if name in text}
-    return bool(there) and any(found["name"] in there for found in _DEFINITION.finditer(text))
+    present = {name for name in names if name in text}
+    return bool(present) and any(found["name"] in present for found in _DEFINITION.finditer(text))
 
 
 def demotion(path: str, terms: Collection[str], *, others: Collection[str] = ()) -> float:
-    """Return how much the kind of a file speaks against it, between 0 and 1.
+    """Return the demotion for the kind of a file, from 0 to 1.
 
-    A test, an example, or a legacy or vendored copy counts 1, unless the query's terms ask for it; so does a folder of an older version
-    of a file that is among the others. A file that only hands on the names of its package counts half.
+    A test, an example, and a legacy or vendored copy get 1 unless a query term asks for it; so does an older version of a file
+    in `others`. A file that only re-exports the names of its package gets half.
 
     >>> demotion("tests/app.py", ["rout"]), demotion("tests/app.py", ["test"]), demotion("v1/app.py", [], others={"app.py"})
     (1.0, 0.0, 1.0)
@@ -144,11 +143,11 @@ def demotion(path: str, terms: Collection[str], *, others: Collection[str] = ())
         kinds.append("test")
     if any(not set(word_terms(kind)) & set(terms) for kind in kinds) or _is_superseded(path, others):
         return 1.0
-    return SLIGHTLY if name in PACKAGE_FILES or name.endswith(".d.ts") else 0.0
+    return PACKAGE_FILE_SHARE if name in PACKAGE_FILES or name.endswith(".d.ts") else 0.0
 
 
 def _is_superseded(path: str, others: Collection[str]) -> bool:
-    """Tell whether the same file stands among the others in a folder of a newer version, or outside of any."""
+    """Return whether `others` has the same file in the folder of a newer version, or outside any version folder."""
     parts = path.split("/")
     for at, part in enumerate(parts[:-1]):
         if (version := _VERSION.fullmatch(part)) is None:
@@ -161,45 +160,48 @@ def _is_superseded(path: str, others: Collection[str]) -> bool:
 
 
 def roots_of(code: Iterable[Node]) -> tuple[str, ...]:
-    """Return the folders that were imported and hold these chunks of code."""
+    """Return the imported folders that contain these chunks of code."""
     found = {(node.source.replace("\\", "/"), path_of(node)) for node in code}
     return tuple(sorted({source.removesuffix(path) for source, path in found if source.endswith(f"/{path}")}))
 
 
-def is_beside(node: Node, roots: tuple[str, ...]) -> bool:
-    """Tell whether a node is a chunk of another file in one of these folders: documentation, configuration, data."""
+def is_non_code_neighbour(node: Node, roots: tuple[str, ...]) -> bool:
+    """Return whether a node is a chunk of a file that is not code in one of these folders, such as documentation or data."""
     return is_chunk(node) and not is_code(node) and node.source.replace("\\", "/").startswith(roots)
 
 
 @dataclass(frozen=True, slots=True)
 class CodeFeatures:
-    """Rank code by file name, definition and kind of file, and let each further chunk of one file cost more than the one before.
+    """Rank code by file name, definition and kind of file, with a growing penalty for each further chunk of one file.
 
-    Documentation and data that were imported from the same folder come behind the code, unless the question asks for documentation.
+    Documentation and data from the same imported folder are ranked below the code, unless the question asks for documentation.
     """
 
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
-        """Return the recall with the components of code and its hits sorted by score; the same recall where no hit is code."""
+        """Add the code components and sort the hits by score; return the same object if no hit is code."""
         hits, before = LazyHits.of(recall.hits), recall
+        recall = with_nodes(recall, hits.ids(1), store=self.store)
+        if not all(is_chunk(recall.nodes[id]) for id in hits.ids(1) if id in recall.nodes):
+            return before  # the best hit is a memory: code must not overtake it by the name of its file
         for count, kind in zip(PROBES, (is_chunk, is_code), strict=True):
-            recall = fetched(recall, hits.ids(count), store=self.store)
+            recall = with_nodes(recall, hits.ids(count), store=self.store)
             if not any(kind(recall.nodes[id]) for id in hits.ids(count) if id in recall.nodes):
                 return before
-        recall = fetched(recall, hits.ids(DEPTH), store=self.store)
+        recall = with_nodes(recall, hits.ids(DEPTH), store=self.store)
         nodes = {id: recall.nodes[id] for id in hits.ids(DEPTH) if id in recall.nodes}
         code = {id: node for id, node in nodes.items() if is_code(node)}
         roots = roots_of(code.values())
-        files = {id: node.source for id, node in nodes.items() if id in code or is_beside(node, roots)}
+        files = {id: node.source for id, node in nodes.items() if id in code or is_non_code_neighbour(node, roots)}
         scored = self._scored(recall, [hit for hit in hits[:DEPTH] if hit.id in files], code)
-        moved = self._spread(recall, scored, files)
-        return replace(recall, hits=hits.exchanged(moved))
+        moved = self._penalise_repeats(recall, scored, files)
+        return replace(recall, hits=hits.with_replaced(moved))
 
     def _scored(self, recall: Recall, hits: Sequence[Hit], code: Mapping[NodeId, Node]) -> list[Hit]:
-        """Return hits with what their files and definitions count, best first; what is not code has the kind of its file alone."""
+        """Add the file and definition components, best first; hits that are not code get the file kind only."""
         scale = recall.question.weights.semantic
-        terms, names = tuple(dict.fromkeys(recall.terms)), names_asked(recall.question.text)
+        terms, names = tuple(dict.fromkeys(recall.terms)), asked_identifiers(recall.question.text)
         paths = {id: path_of(node) for id, node in code.items()}
         known = frozenset(paths.values())
         kinds = {path: -demotion(path, terms, others=known) for path in known}
@@ -216,10 +218,10 @@ class CodeFeatures:
             scored.append(with_components(hit, _components(values, scale)))
         return sorted(scored, key=lambda hit: (-hit.score, hit.id))
 
-    def _spread(self, recall: Recall, hits: Sequence[Hit], files: Mapping[NodeId, str]) -> dict[NodeId, Hit]:
-        """Return the hits with what better hits of the same file cost them."""
+    def _penalise_repeats(self, recall: Recall, hits: Sequence[Hit], files: Mapping[NodeId, str]) -> dict[NodeId, Hit]:
+        """Add the penalty for better hits of the same file."""
         scale = recall.question.weights.semantic
-        counts = repeats(hits, files, penalty=WEIGHTS[SAME_FILE] * scale, most=MOST_REPEATS)
+        counts = repeats(hits, files, penalty=WEIGHTS[SAME_FILE] * scale, most=MAX_REPEATS)
         return {hit.id: with_components(hit, _components({SAME_FILE: -float(counts[hit.id])}, scale)) for hit in hits}
 
 

@@ -1,9 +1,9 @@
 """Confidence: a calibrated probability that a hit answers the question, comparable between questions and stores.
 
 A logistic model over a few absolute features of question and hit. `confidence.toml` has its weights: one entry for each
-embedding model that was measured, and one for words alone, which every other model uses.
-`benchmarks/calibrate_confidence.py` fits them. On sets left out of the fit late interaction (MaxSim of the whole question,
-of its least covered word, of each word beside the other hits') told no more than the cosine does.
+calibrated embedding model, and one for words alone, used with every other model. `benchmarks/calibrate_confidence.py`
+fits them. On held-out sets, late interaction features (MaxSim of the question, of its least covered word, of each word
+relative to other hits) added nothing to the cosine.
 """
 
 from __future__ import annotations
@@ -18,45 +18,45 @@ from typing import NamedTuple
 
 from clew.errors import CorruptStoreError
 from clew.ports import Background, Store
-from clew.recall.fetch import covered, fetched
+from clew.recall.links import BY_NAME
+from clew.recall.read_cache import space_coverage, with_nodes
 from clew.recall.state import CONTEXT, DENSE, NAMED, PATH, BestConfidence, Hit, LazyHits, Recall, Rejection
 from clew.recall.term_salience import COMMON, NAME, Salience, content_terms, is_english, joined_codes
-from clew.recall.time_query import PERIOD
 from clew.types import Node, NodeId, Vectors
 from clew.words import idf, terms
 
 STAGE, REASON = "confidence", "not_relevant"
 ON, FLAG, OFF = "on", "flag", "off"
 WORDS_ONLY = "words"
-JUDGED = 3  # hits of which the best decides whether anything answers, whatever k is
-LARGE = 1000  # nodes at which an unknown word tells half of what it tells in a very large space
+JUDGED = 3  # top hits whose highest confidence is compared with the threshold, independent of k
+LARGE = 1000  # nodes at which an unknown word has half the weight that it has in a very large space
 
 
 class Features(NamedTuple):
-    """What speaks for a hit and against it, each from 0 to 1."""
+    """The features of a hit, each from 0 to 1."""
 
     vector: float
-    """The cosine, measured from the model's background."""
+    """The cosine, rescaled so that the model's background (unrelated texts) is 0."""
     coverage: float
-    """The IDF-weighted share of the question's content words that the hit holds."""
+    """The IDF-weighted share of the question's content words that occur in the hit."""
     links: float
-    """What links and names add to its relevance."""
+    """The contribution of links and names to its relevance."""
     missing_name: float
-    """The weight of the rarest name, number or code of the question that the hit does not hold."""
+    """The weight of the rarest name, number or code of the question that does not occur in the hit."""
     unknown_word: float
-    """The weight of the rarest name or rare word of the question that nothing in the space holds."""
+    """The weight of the rarest name or rare word of the question that occurs nowhere in the space."""
     unknown: float
-    """The IDF-weighted share of the question's content words that nothing in the space holds, by the size of the space."""
+    """The IDF-weighted share of the question's content words that occur nowhere in the space, scaled by the size of the space."""
 
 
 class LogisticModel(NamedTuple):
-    """Weights of the features, and the confidence below which the best hit counts as no answer."""
+    """Weights of the features, and the threshold below which the best hit is not an answer."""
 
     weights: Mapping[str, float]
     bias: float
     threshold: float
     language: str = ""
-    """The only language that the embedding model reads, where it is one."""
+    """The language of a monolingual embedding model; empty otherwise."""
 
     def probability(self, features: Features) -> float:
         """Return the probability that a hit with these features answers.
@@ -71,27 +71,27 @@ class LogisticModel(NamedTuple):
 
 @lru_cache(maxsize=1)
 def models() -> Mapping[str, LogisticModel]:
-    """Return the fitted models by the id of the embedding model."""
+    """Load the fitted models, keyed by the id of the embedding model."""
     text = files("clew.recall").joinpath("confidence.toml").read_text(encoding="utf-8")
     entries = {name: each for name, each in tomllib.loads(text).items() if name != "provenance"}
     return {name: LogisticModel(**{key: each[key] for key in LogisticModel._fields if key in each}) for name, each in entries.items()}
 
 
 class QuestionTerms(NamedTuple):
-    """The content words of a question as the space knows them."""
+    """The content words of a question with their statistics in the space."""
 
     salience: Mapping[str, Salience]
     weights: Mapping[str, float]
-    """By IDF, as a share of that of a word which nothing holds."""
+    """IDF, relative to the IDF of a word that occurs nowhere."""
     codes: Mapping[str, str]
-    """The number of a code, and the code in one word, which a text may write instead."""
+    """The number of each code, mapped to the code written as one word."""
     unknown: frozenset[str]
     nodes: int
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Gives hits their confidence for one question."""
+    """Computes the confidence of hits for one question."""
 
     asked: QuestionTerms
     model: LogisticModel
@@ -100,20 +100,20 @@ class Judge:
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, hits: Sequence[Hit]) -> list[float]:
-        """Return the confidence of each hit; all have their nodes. One without a vector is judged by its words."""
+        """Return the confidence of each hit; nodes must be loaded. A hit without a vector is scored by the words-only model."""
         cosines = self._cosines(hits)
         return [self._confidence(hit, cosines.get(hit.id)) for hit in hits]
 
     def _confidence(self, hit: Hit, cosine: float | None) -> float:
         model = models()[WORDS_ONLY] if cosine is None else self.model
-        # To read a text takes 20 µs, which only its coverage and names need.
+        # Tokenizing a text takes 20 µs, and only coverage and names need it.
         read = "coverage" in model.weights or NAME in self.asked.salience.values()
-        return model.probability(self._features(hit, cosine or 0.0, self._held(hit.node) if read else self.asked.weights))
+        return model.probability(self._features(hit, cosine or 0.0, self._matched_terms(hit.node) if read else self.asked.weights))
 
     def features(self, hits: Sequence[Hit]) -> list[Features]:
         """Return the features of each hit."""
         cosines = self._cosines(hits)
-        return [self._features(hit, cosines.get(hit.id, 0.0), self._held(hit.node)) for hit in hits]
+        return [self._features(hit, cosines.get(hit.id, 0.0), self._matched_terms(hit.node)) for hit in hits]
 
     def _features(self, hit: Hit, cosine: float, held: Collection[str]) -> Features:
         asked, weights = self.asked, self.asked.weights
@@ -122,19 +122,19 @@ class Judge:
         return Features(
             vector=min(1.0, max(0.0, self.background.cosine_share(cosine))),
             coverage=1.0 - sum(weights[term] for term in missing) / whole,
-            links=sum(hit.channels[name].contribution for name in (NAMED, PATH) if name in hit.channels),
+            links=sum(hit.channels[name].contribution for name in (NAMED, PATH) if name in hit.channels and _by_name(hit, name)),
             missing_name=max((weights[term] for term in missing if asked.salience[term] == NAME), default=0.0),
             unknown_word=max((weights[term] for term in asked.unknown if asked.salience[term] != COMMON), default=0.0),
             unknown=unknown / whole * asked.nodes / (asked.nodes + LARGE),
         )
 
-    def _held(self, node: Node | None) -> frozenset[str]:
-        """Return the terms of the question that a hit holds; a code also where it is written in one word."""
+    def _matched_terms(self, node: Node | None) -> frozenset[str]:
+        """Return the question terms that occur in a hit; a code also matches if it is written as one word."""
         held = frozenset() if node is None else frozenset(terms(f"{node.title}\n{node.text}\n{node.context}"))
         return frozenset(term for term in self.asked.weights if term in held or self.asked.codes.get(term) in held)
 
     def _cosines(self, hits: Sequence[Hit]) -> dict[NodeId, float]:
-        """Return the cosine of each hit; of one with a context key, the mean with that of its key."""
+        """Return the cosine of each hit; for one with a context key, the mean of both cosines."""
         if self.vector is None:
             return {}
         found = {hit.id: [hit.channels[name].score for name in (DENSE, CONTEXT) if name in hit.channels] for hit in hits}
@@ -145,20 +145,20 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """Prepare the confidence of the hits, and say so where none seems to answer: `on` returns none then, `flag` all the same."""
+    """Compare the best confidence with the threshold: below it, mode `on` drops all hits and `flag` keeps them with a note."""
 
     mode: str
     background: Background
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
-        """Set the judge, which `Pack` asks, and whether the best confidence is too low."""
-        # A hit found by a time alone is of that time, and a question without content words gives nothing to judge by.
+        """Set the judge that `Pack` calls, and the best confidence."""
+        # Hits of a question about a period alone are exact, and a question without content words has no features.
         if not recall.hits or (recall.when is not None and recall.when.alone):
             return recall
         try:
-            asked = self._asked(recall)
-        except CorruptStoreError as error:  # words are found without the vectors, which are counted with the nodes
+            asked = self._question_terms(recall)
+        except CorruptStoreError as error:  # a word search works without vectors, but counting nodes reads them
             if recall.vector is not None:
                 raise
             return replace(recall, notes=(*recall.notes, f"The hits have no confidence: {error}"))
@@ -170,14 +170,12 @@ class Confidence:
         recall = replace(recall, judge=judge, notes=(*recall.notes, *_language_notes(recall, judge)))
         if self.mode == OFF:
             return recall
-        wanted = max(JUDGED, recall.question.k)  # all that are likely to be returned, in one question to the store
-        recall = fetched(recall, LazyHits.of(recall.hits).ids(wanted), store=self.store)
+        wanted = max(JUDGED, recall.question.k)  # load all hits that are likely to be returned in one read
+        recall = with_nodes(recall, LazyHits.of(recall.hits).ids(wanted), store=self.store)
         best = [hit._replace(node=recall.nodes[hit.id]) for hit in recall.hits[:JUDGED] if hit.id in recall.nodes]
-        if any(hit.components[PERIOD].value > 0 for hit in best if PERIOD in hit.components):
-            return recall  # dated in the period asked about, which no word of it has to say
-        return self._decided(recall, judge, best) if best else recall
+        return self._apply_threshold(recall, judge, best) if best else recall
 
-    def _decided(self, recall: Recall, judge: Judge, best: Sequence[Hit]) -> Recall:
+    def _apply_threshold(self, recall: Recall, judge: Judge, best: Sequence[Hit]) -> Recall:
         threshold = judge.model.threshold
         decided = BestConfidence(max(judge(best)), threshold, judge.model is not models()[WORDS_ONLY])
         recall = replace(recall, best_confidence=decided)
@@ -189,15 +187,20 @@ class Confidence:
         dropped = tuple(Rejection(id=hit.id, stage=STAGE, reason=REASON, value=decided.value, limit=threshold) for hit in recall.hits)
         return replace(recall, hits=(), rejected=recall.rejected + dropped)
 
-    def _asked(self, recall: Recall) -> QuestionTerms:
+    def _question_terms(self, recall: Recall) -> QuestionTerms:
         salience, codes = content_terms(recall.question.text), joined_codes(recall.question.text)
-        missing = [term for term in (*salience, *codes.values()) if term not in recall.held]
-        held = {**recall.held, **(self.store.holding(missing, recall.question.where.space) if missing else {})}
-        nodes = max(1, covered(recall, store=self.store).nodes)
+        missing = [term for term in (*salience, *codes.values()) if term not in recall.document_frequencies]
+        held = {**recall.document_frequencies, **(self.store.holding(missing, recall.question.where.space) if missing else {})}
+        nodes = max(1, space_coverage(recall, store=self.store).nodes)
         counts = {term: max(held[term], held.get(codes.get(term, term), 0)) for term in salience}
         whole = idf(nodes, 0)
         weights = {term: idf(max(nodes, count), count) / whole for term, count in counts.items()}
         return QuestionTerms(salience, weights, codes, frozenset(term for term, count in counts.items() if not count), nodes)
+
+
+def _by_name(hit: Hit, channel: str) -> bool:
+    """Return whether a gain comes from names: a link that somebody made does not say that its target answers."""
+    return channel == NAMED or all(hop.edge in BY_NAME for hop in hit.path)
 
 
 def _language_notes(recall: Recall, judge: Judge) -> tuple[str, ...]:

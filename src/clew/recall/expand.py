@@ -1,4 +1,4 @@
-"""What must stand around a short chunk to make sense of it? (U10)"""
+"""Add neighbouring chunks to short chunks as context."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from clew.words import words
 
 @dataclass(frozen=True, slots=True)
 class Expand:
-    """Gives short chunks their title and neighbours as combined text, beside their own."""
+    """Sets the context of short chunks: their title and neighbouring chunks as one text."""
 
     below_words: int
     reach: int
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, hits: Sequence[Hit]) -> list[Hit]:
-        """Return the hits, the short chunks among them with their context."""
-        short = [hit.id for hit in hits if self._wants(hit)]
+        """Return the hits, with context for those that are short chunks."""
+        short = [hit.id for hit in hits if self._is_short(hit)]
         if not short:
             return list(hits)
         around = self.store.neighbours(short, reach=self.reach)
-        return [self._expanded(hit, around) if hit.id in around else hit for hit in hits]
+        return [self._add_context(hit, around) if hit.id in around else hit for hit in hits]
 
-    def _wants(self, hit: Hit) -> bool:
+    def _is_short(self, hit: Hit) -> bool:
         node = hit.node
         return node is not None and node.kind is Kind.CHUNK and node.root is not None and len(words(node.text)) < self.below_words
 
-    def _expanded(self, hit: Hit, around: Mapping[NodeId, Sequence[Node]]) -> Hit:
-        combined = together(around[hit.id])
+    def _add_context(self, hit: Hit, around: Mapping[NodeId, Sequence[Node]]) -> Hit:
+        combined = join_chunks(around[hit.id])
         return hit._replace(context=combined) if hit.node is not None and combined != hit.node.text else hit
 
 
-def together(nodes: Sequence[Node]) -> str:
-    """Return neighbouring chunks under their title as one text; what two of them share by overlapping is there once."""
+def join_chunks(nodes: Sequence[Node]) -> str:
+    """Join neighbouring chunks under their title into one text without repeating overlaps."""
     parts: list[str] = []
     end = 0
     for node in nodes:

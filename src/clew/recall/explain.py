@@ -1,4 +1,4 @@
-"""Why is a memory in the answer? One sentence from the numbers that the stages left."""
+"""Explain a hit in one sentence from its channels and components."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ SENTENCES = {
     FILE_KIND: "Its file is a test, an example, documentation, a package index or an older copy.",
     SAME_FILE: "Better chunks of the same file come before it.",
 }
-"""What is said of a component beside its number, where it counts."""
+"""Sentences added for components that are not 0."""
 
 
 def explanation(hit: Hit) -> str:
-    """Return the sentence: which channels found it at which rank, and what its score is made of."""
-    found = [_found(name, place) for name, place in sorted(hit.channels.items(), reverse=True) if place.rank is not None]
-    found += [_reached(hit.path, hit.signal)] if hit.path else []
+    """Return a sentence with the rank of a hit in each channel and the components of its score."""
+    found = [_describe_channel(name, place) for name, place in sorted(hit.channels.items(), reverse=True) if place.rank is not None]
+    found += [_describe_path(hit.path, hit.signal)] if hit.path else []
     parts = [
         f"{'-' if part.contribution < 0 else '+'} {name} {abs(part.contribution):.3f} ({part.value:.2f} × {part.weight:g})"
         for name, part in sorted(hit.components.items(), key=lambda item: (-item[1].contribution, item[0]))
@@ -42,11 +42,11 @@ def explanation(hit: Hit) -> str:
     return " ".join((summed, *further))
 
 
-def _reached(path: Sequence[Hop], signal: float) -> str:
+def _describe_path(path: Sequence[Hop], signal: float) -> str:
     ways = [f"{hop.edge} “{hop.evidence}”" if hop.evidence else hop.edge for hop in path]
     return f"along {' → '.join(ways)} from {path[0].source} (signal {signal:.2f})"
 
 
-def _found(name: str, place: Place) -> str:
+def _describe_channel(name: str, place: Place) -> str:
     how, measure = CHANNELS.get(name, (f"by {name}", "score"))
     return f"{how} (rank {place.rank}, {measure} {place.score:.2f})"

@@ -2,10 +2,10 @@
 
 relevance = words·W + vector·C + tokens·T
 
-W is BM25 divided by what a text of average length has that holds every query term once. C and T are the cosine and MaxSim,
-measured from what the model gives for a query and a text that have nothing to do with each other (0) to the most it can
-give (1). Nothing is normalised over the candidates, so a relevance does not depend on what else was found, and is
-comparable between queries and stores. A good answer has about 0.8.
+W is BM25 divided by the BM25 of a text of average length that contains every query term once. C and T are the cosine and
+MaxSim, scaled from the model's mean for an unrelated query and text (0) to its maximum (1). Nothing is normalised over
+the candidates, so a relevance does not depend on what else was found, and is comparable between queries and stores. A
+good answer has about 0.8.
 """
 
 from __future__ import annotations
@@ -15,23 +15,24 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from clew.ports import Background, Store
-from clew.recall.fetch import covered
-from clew.recall.late_interaction import scored_tokens
-from clew.recall.placed import Places, relevance, with_share
+from clew.recall.channel_scores import Places, relevance, with_share
+from clew.recall.late_interaction import weighted_maxsim
+from clew.recall.read_cache import space_coverage
 from clew.recall.sections import best_words, sections
 from clew.recall.state import CONTEXT, DENSE, QUESTION, SECTION, SPARSE, TOKENS, Hit, LazyHits, Place, Recall
 from clew.recall.time_query import answer_by_period
 from clew.types import NodeId, Ranking, Role, Vectors
 
-CONTEXT_SHARE = 0.5  # of the vector's weight, where a text has a context key
+CONTEXT_SHARE = 0.5  # of the vector weight, for a text with a context key
 QUESTION_SHARE = 0.6
 DIRECT, HYPOTHETICAL = "direct", "hypothetical"
 RRF = "rrf"
-RESCORED = 50  # candidates whose token codes are read: 30, 50 and 100 ranked alike on five sets
+NO_CODES = "{count} of the best candidates have no token codes and are ranked without late interaction: run clew reembed."
+RESCORE_DEPTH = 50  # candidates whose token codes are read: 30, 50 and 100 ranked equally well on five sets
 
 
 class FeatureWeights(NamedTuple):
-    """What each feature counts in a relevance."""
+    """The weight of each feature in the relevance."""
 
     words: float
     vector: float
@@ -39,9 +40,9 @@ class FeatureWeights(NamedTuple):
 
 
 def rrf(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], k: float) -> dict[NodeId, Places]:
-    """Place hits by weighted reciprocal rank, Σ w/(k + rank), scaled so that first everywhere is 1.
+    """Score hits by weighted reciprocal rank fusion, Σ w/(k + rank), scaled so that rank 1 in every channel is 1.
 
-    Cormack, Clarke and Büttcher, SIGIR 2009; the scale (k + 1)/Σ w changes no order.
+    Cormack, Clarke and Büttcher, SIGIR 2009; the scale (k + 1)/Σ w does not change the order.
 
     >>> from clew.types import Match
     >>> channels = {"dense": (Match("a", .9), Match("b", .8)), "sparse": (Match("b", 7.),)}
@@ -60,119 +61,132 @@ def rrf(channels: Mapping[str, Ranking], *, weights: Mapping[str, float], k: flo
 
 @dataclass(frozen=True, slots=True)
 class Fuse:
-    """Turn the candidates of all channels into one list of hits with a relevance each."""
+    """Fuse the candidates of all channels into one list of hits sorted by relevance."""
 
     method: str
     rrf_k: float
     rrf_weights: tuple[float, float]
-    """Of vectors and of words, in reciprocal-rank fusion."""
+    """The weights of vectors and of words in reciprocal rank fusion."""
     question_share: float
     background: Background
     late_interaction: bool
     weights: FeatureWeights
     section_weights: tuple[float, float] = (0.0, 0.0)
-    """The share of its section in a chunk's relevance: of a chunk with a context key, and of one without."""
+    """The share of the section in a chunk's relevance: for a chunk with a context key, and for one without."""
     times: bool = False
-    """Whether a question about nothing but a time is answered by time."""
+    """Whether a question about a period alone is answered by date."""
     limit: int = 100
     store: Store = field(repr=False, compare=False, kw_only=True)
 
     def __call__(self, recall: Recall) -> Recall:
-        """Set the hits, and what later stages read of them."""
-        found = self._scored(recall)
+        """Set the hits, and cache the signals that later stages read."""
+        found = self._fuse_channels(recall)
         return answer_by_period(found, limit=self.limit, store=self.store) if self.times else found
 
-    def _scored(self, recall: Recall) -> Recall:
+    def _fuse_channels(self, recall: Recall) -> Recall:
         if self.method == RRF:
-            return self._with_sections(recall, self._by_rank(recall))
+            return self._add_sections(recall, self._fuse_by_rank(recall))
         if (vector := recall.vector) is None:
-            return self._with_sections(recall, self._words(recall, alone=True))
-        recall = replace(recall, held=self.store.holding(recall.terms, recall.question.where.space))
+            return self._add_sections(recall, self._score_words(recall, alone=True))
+        recall = replace(recall, document_frequencies=self.store.holding(recall.terms, recall.question.where.space))
         ids = list(dict.fromkeys(match.id for ranking in recall.channels.values() for match in ranking))
         recall = replace(recall, signals=self.store.signals(ids))
-        places = self._words(recall, alone=False)
-        for id, found in self._vectors(recall, vector, ids).items():
+        places = self._score_words(recall, alone=False)
+        for id, found in self._score_vectors(recall, vector, ids).items():
             places.setdefault(id, {}).update(found)
-        return self._with_sections(recall, self._with_tokens(recall, places))
+        places, uncoded = self._add_tokens(recall, places)
+        notes = (NO_CODES.format(count=uncoded),) if uncoded else ()
+        return self._add_sections(replace(recall, notes=recall.notes + notes), places)
 
     def score_more(self, recall: Recall, ids: Sequence[NodeId]) -> dict[NodeId, Places]:
-        """Return the vector and token scores of nodes that no channel proposed; their words count for nothing."""
+        """Return the vector and token scores of nodes that no channel proposed; their BM25 counts as 0."""
         if self.method == RRF or recall.vector is None or not ids:
             return {}
         with_signals = replace(recall, signals=self.store.signals(ids))
-        return self._with_tokens(recall, self._vectors(with_signals, recall.vector, ids))
+        return self._add_tokens(recall, self._score_vectors(with_signals, recall.vector, ids))[0]
 
-    def _by_rank(self, recall: Recall) -> dict[NodeId, Places]:
+    def _fuse_by_rank(self, recall: Recall) -> dict[NodeId, Places]:
         channels = {name: ranking for name, ranking in recall.channels.items() if name != QUESTION}
         dense, sparse = self.rrf_weights
-        amid = CONTEXT_SHARE if CONTEXT in channels else 0.0
-        return rrf(channels, weights={DENSE: dense * (1 - amid), CONTEXT: dense * amid, SPARSE: sparse}, k=self.rrf_k)
+        context_share = CONTEXT_SHARE if CONTEXT in channels else 0.0
+        return rrf(channels, weights={DENSE: dense * (1 - context_share), CONTEXT: dense * context_share, SPARSE: sparse}, k=self.rrf_k)
 
-    def _words(self, recall: Recall, *, alone: bool) -> dict[NodeId, Places]:
-        """Return BM25 as a share of what a text has that holds every query term; alone, as a share of the best."""
+    def _score_words(self, recall: Recall, *, alone: bool) -> dict[NodeId, Places]:
+        """Return BM25 relative to a text with every query term or, if `alone`, relative to the best candidate."""
         ranking = recall.channels.get(SPARSE, ())
         best = max((match.score for match in ranking), default=0.0) or 1.0
-        whole = best if alone else best_words(recall.terms, recall.held, nodes=covered(recall, store=self.store).nodes) or best
+        whole = (
+            best
+            if alone
+            else best_words(recall.terms, recall.document_frequencies, nodes=space_coverage(recall, store=self.store).nodes) or best
+        )
         weight = 1.0 if alone else self.weights.words
         return {match.id: {SPARSE: Place(rank, match.score, match.score / whole, weight)} for rank, match in enumerate(ranking, start=1)}
 
-    def _vectors(self, recall: Recall, vector: Vectors, ids: Sequence[NodeId]) -> dict[NodeId, Places]:
-        """Return the cosines of all candidates above the background, those of context keys and hypothetical questions apart."""
+    def _score_vectors(self, recall: Recall, vector: Vectors, ids: Sequence[NodeId]) -> dict[NodeId, Places]:
+        """Return the scaled cosines of all candidates: of the text, the context key and the hypothetical questions."""
         signals = recall.signals or {}
         keyed = [id for id in ids if id in signals and signals[id].keyed]
         columns = (
             (DENSE, self._cosines(recall, vector, DENSE, Role.CONTENT, ids)),
             (CONTEXT, self._cosines(recall, vector, CONTEXT, Role.CONTEXT, keyed)),
-            (QUESTION, _ranked(recall.channels.get(QUESTION, ()) if self.question_share else (), recall.lows.get(QUESTION, 0.0))),
+            (QUESTION, _ranked(recall.channels.get(QUESTION, ()) if self.question_share else (), recall.cutoffs.get(QUESTION, 0.0))),
         )
         places: dict[NodeId, Places] = {}
         for name, column in columns:
             for id, (rank, cosine) in column.items():
                 places.setdefault(id, {})[name] = Place(rank, cosine, self.background.cosine_share(cosine), 0.0)
-        return {id: self._shared(found) for id, found in places.items()}
+        return {id: self._weigh_cosines(found) for id, found in places.items()}
 
-    def _shared(self, places: Places) -> Places:
-        """Give the cosines of one candidate their shares of the vector's weight."""
-        asked = self.question_share if QUESTION in places else 0.0
-        amid = CONTEXT_SHARE if CONTEXT in places else 0.0
-        shares = {DENSE: (1 - asked) * (1 - amid), CONTEXT: (1 - asked) * amid, QUESTION: asked}
+    def _weigh_cosines(self, places: Places) -> Places:
+        """Divide the vector weight among the cosines of one candidate."""
+        question_share = self.question_share if QUESTION in places else 0.0
+        context_share = CONTEXT_SHARE if CONTEXT in places else 0.0
+        shares = {
+            DENSE: (1 - question_share) * (1 - context_share),
+            CONTEXT: (1 - question_share) * context_share,
+            QUESTION: question_share,
+        }
         return {name: place._replace(weight=self.weights.vector * shares[name]) for name, place in places.items()}
 
     def _cosines(
         self, recall: Recall, vector: Vectors, channel: str, role: Role, ids: Sequence[NodeId]
     ) -> dict[NodeId, tuple[int | None, float]]:
-        """Return rank and cosine of each of these nodes that has a vector; what the channel did not propose has no rank."""
+        """Return rank and cosine of each node that has a vector; the rank is None if the channel did not propose it."""
         known = _ranked(recall.channels.get(channel, ()))
         missing = [id for id in ids if id not in known]
         further = self.store.cosines(vector, missing, role=role) if missing else {}
         found = known | {id: (None, cosine) for id, cosine in further.items()}
         return {id: found[id] for id in ids if id in found}
 
-    def _with_tokens(self, recall: Recall, places: dict[NodeId, Places]) -> dict[NodeId, Places]:
-        """Rescore the best candidates by late interaction; the others get what their cosines let expect."""
+    def _add_tokens(self, recall: Recall, places: dict[NodeId, Places]) -> tuple[dict[NodeId, Places], int]:
+        """Rescore the best candidates by late interaction, and estimate the score of the others from their cosines.
+
+        Also return how many of the best have a vector but no token codes.
+        """
         weight = self.weights.tokens
         for found in places.values():
             cosines = [each for name, each in found.items() if name != SPARSE]
             whole = sum(each.weight for each in cosines)
             share = self.background.ratio * sum(each.contribution for each in cosines) / whole if whole else 0.0
             found[TOKENS] = Place(None, self.background.maxsim(share), share, weight)
-        if not self.late_interaction:
-            return places
-        best = sorted(places, key=lambda id: (-relevance(places[id]), id))[:RESCORED]
-        exact = scored_tokens(recall, best, store=self.store)
+        if not self.late_interaction or recall.query is None:
+            return places, 0
+        best = sorted(places, key=lambda id: (-relevance(places[id]), id))[:RESCORE_DEPTH]
+        exact = weighted_maxsim(recall, best, store=self.store)
         for rank, (id, score) in enumerate(sorted(exact.items(), key=lambda item: (-item[1], item[0])), start=1):
             places[id][TOKENS] = Place(rank, score, self.background.token_share(score), weight)
-        return places
+        return places, sum(DENSE in places[id] and id not in exact for id in best)
 
-    def _with_sections(self, recall: Recall, places: dict[NodeId, Places]) -> Recall:
-        """Give each chunk a share of its section's relevance; a memory, which stands in no section, keeps its own."""
-        if not any(self.section_weights) or not places or not covered(recall, store=self.store).sections:
+    def _add_sections(self, recall: Recall, places: dict[NodeId, Places]) -> Recall:
+        """Blend the relevance of each chunk with that of its section; a memory has no section and keeps its own."""
+        if not any(self.section_weights) or not places or not space_coverage(recall, store=self.store).sections:
             return replace(recall, hits=_hits(places))
         terms = recall.terms if SPARSE in recall.channels else ()
         found = sections(self.store, recall.question.where, terms=terms, limit=self.limit)
         signals = self.store.signals(list(places)) if recall.signals is None else recall.signals
         recall = replace(recall, signals=signals)
-        if not found:  # taking a share from chunks alone would only put them behind memories
+        if not found:  # without matching sections, the share would only rank chunks below memories
             return replace(recall, hits=_hits(places))
         votes = {match.id: Place(rank, match.score, match.score, 0.0) for rank, match in enumerate(found, start=1)}
         short, long = self.section_weights
@@ -185,12 +199,12 @@ class Fuse:
 
 
 def _ranked(ranking: Ranking, low: float = 0.0) -> dict[NodeId, tuple[int | None, float]]:
-    """Return rank and score of each node; below `low` it was not proposed and has no rank."""
+    """Return rank and score of each node; below `low` it was not proposed, and its rank is None."""
     return {match.id: (rank if match.score >= low else None, match.score) for rank, match in enumerate(ranking, start=1)}
 
 
 def _hits(places: Mapping[NodeId, Places]) -> LazyHits:
-    """Return the hits in the order of their relevance."""
+    """Return the hits sorted by relevance."""
     scores = {id: relevance(found) for id, found in places.items()}
     return LazyHits(
         sorted((-score, id) for id, score in scores.items()),
@@ -199,7 +213,7 @@ def _hits(places: Mapping[NodeId, Places]) -> LazyHits:
 
 
 def _method(places: Places) -> str:
-    """Return what to call the way to a hit: hypothetical where its question adds more to its relevance than any other channel."""
+    """Return `hypothetical` if the question channel contributes more to the relevance than any other channel, else `direct`."""
     question = places.get(QUESTION)
     if question is None or question.contribution <= 0:
         return DIRECT

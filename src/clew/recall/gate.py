@@ -1,4 +1,4 @@
-"""Is a chunk worth a reader's time? Judged after its context is there, never before (U9)."""
+"""Reject low-quality chunks, after their context was added."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ STAGE = "gate"
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Turns chunks away that are poor, stubs, or too short to mean anything by themselves; memories pass."""
+    """Rejects chunks of low quality, stubs, and chunks too short to be understood alone; memories always pass."""
 
     min_quality: float
     min_words: int
     excluded_stubs: tuple[str, ...]
 
     def __call__(self, hit: Hit) -> Rejection | None:
-        """Return why a hit is turned away, or None."""
+        """Return why a hit is rejected, or None."""
         node = hit.node
         if node is None or node.kind is not Kind.CHUNK:
             return None

@@ -1,13 +1,13 @@
-"""Which nodes does a node lead to? Names and stored edges as links, with hubs damped (V9, V16).
+"""Find the links of a node, from names in texts and from stored edges, with hubs damped.
 
-NAMES      the text names what the other node is about
-OPENS      the text names what the other one begins with, and no title speaks of it
-NAMED_BY   the other node names what this one is about
-SHARES     both name the same thing, and neither is about it
-and the edges of the store under their own kinds, walkable both ways.
+NAMES      the text names the subject of the other node
+OPENS      the text names what the other text begins with, and no title has that name
+NAMED_BY   the other text names the subject of this node
+SHARES     both texts name the same thing, and it is the subject of neither
+Stored edges keep their own kinds and are followed in both directions.
 
-What a text names is looked up when the walk arrives there and not when it was written: a name that gets a node of its
-own only later leads there all the same, and nothing is to be kept right when nodes change.
+Names are resolved during the walk, not when a text is written: a subject that is added later is linked to earlier texts
+that name it, and no link has to be updated when nodes change.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from clew.ports import Background, Store
 from clew.types import COSINE, RELATED, Edge, Filter, Mention, Named, Node, NodeId
 
 NAMES, NAMED_BY, OPENS, SHARES = "NAMES", "NAMED_BY", "OPENS", "SHARES"
-OTHER = "OTHER"  # the weight of stored edges of any kind that has none of its own
+OTHER = "OTHER"  # the weight of stored edges of any other kind
 BY_NAME = (NAMES, NAMED_BY, OPENS, SHARES)
-MAX_NODES = 16  # a name with more nodes behind it leads nowhere
-HUB_POWER = 0.25  # how strongly links through what many nodes name are damped
-CROWD_POWER = 1.0  # how strongly a name that two texts share is damped in a text that names many
+MAX_NODES = 16  # a name with more nodes is too ambiguous to follow
+HUB_POWER = 0.25  # damping exponent for names that many nodes share
+CROWD_POWER = 1.0  # damping exponent for shared names of a text with many names
 
 
 def damped(count: int, *, power: float) -> float:
-    """Return what is left of a link through something that `count` nodes name: (1 + ln count)^−power, and 1 for the first.
+    """Return the damping of a link through a name that `count` nodes share: (1 + ln count)^−power.
 
     >>> damped(1, power=0.5), round(damped(100, power=0.5), 3), damped(100, power=0)
     (1.0, 0.422, 1.0)
@@ -40,15 +40,15 @@ def damped(count: int, *, power: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class LinksFrom:
-    """Finds the links of several nodes at once, to nodes that the question may see."""
+    """Finds the links from several nodes at once to nodes that pass the filter."""
 
     where: Filter
     weights: Mapping[str, float]
-    """How much a kind of link passes on."""
+    """The share of the signal that each kind of link passes on."""
     asked: frozenset[str] = frozenset()
-    """What the question itself names: everything that shares such a name is found by it already."""
+    """Names in the question itself, which the other channels search for already."""
     known: Mapping[NodeId, Node] = field(default_factory=dict, repr=False)
-    """Nodes that need not be read again."""
+    """Nodes that are loaded already."""
     background: Background = Background()  # noqa: RUF009 - a value
     store: Store = field(repr=False, compare=False, kw_only=True)
 
@@ -70,28 +70,28 @@ class LinksFrom:
         keys = dict.fromkeys(phrase.key for each in runs.values() for phrase in each)
         keys |= dict.fromkeys(mention.key for each in mentions.values() for mention in each)
         known = self.store.named(sorted(keys), self.where, limit=MAX_NODES + 1, parts=False)
-        told = {key for key, named in known.items() if named.subjects or (named.openers and key not in self.asked)}
+        known_names = {key for key, named in known.items() if named.subjects or (named.openers and key not in self.asked)}
         for id, node in nodes.items():
-            yield from self._of(node, spotted(runs[id], told), mentions.get(id, ()), known)
+            yield from self._of(node, spotted(runs[id], known_names), mentions.get(id, ()), known)
 
     def _of(self, node: Node, names: Sequence[str], mentions: Sequence[Mention], known: Mapping[str, Named]) -> Iterator[Link]:
         about = {mention.key for mention in mentions if mention.subject}
         for key in names:
             if key not in about:
-                kind, told = (NAMES, known[key].subjects) if known[key].subjects else (OPENS, known[key].openers)
-                yield from self._to(node.id, kind, known[key], told)
+                kind, targets = (NAMES, known[key].subjects) if known[key].subjects else (OPENS, known[key].openers)
+                yield from self._to(node.id, kind, known[key], targets)
         for key in sorted(about & known.keys()):
             yield from self._to(node.id, NAMED_BY, known[key], known[key].holders)
         others = {mention.key for mention in mentions if not mention.subject and mention.key in known} - about - self.asked
         shared = [key for key in sorted(others) if not known[key].subjects]
-        for key in shared:  # a text that names many tells less of each
+        for key in shared:  # the more names a text has, the less it says about each
             yield from self._to(node.id, SHARES, known[key], known[key].holders, part=len(shared) ** -CROWD_POWER)
 
     def _to(self, source: NodeId, kind: str, named: Named, targets: Sequence[NodeId], *, part: float = 1.0) -> Iterator[Link]:
         others = [target for target in targets if target != source]
         if not others or len(targets) > MAX_NODES:
             return
-        # Of several that tell of one name only one is meant; of those that name it, each is as good as another.
+        # A name refers to one of several subjects, so they share the weight; texts that mention it do not compete.
         meant = len(others) ** -0.5 if kind in (NAMES, OPENS) else 1.0
         weight = self.weights.get(kind, 0.0) * damped(named.nodes, power=HUB_POWER) * meant * part
         for target in others:
@@ -112,7 +112,7 @@ class LinksFrom:
             yield Link(source, target, edge.kind, self._passing(edge, degrees[source, edge.kind]), edge.evidence)
 
     def _weight(self, edge: Edge) -> float:
-        """Return the weight of an edge's kind; RELATED that a user made, not a cosine, counts like any other link of theirs."""
+        """Return the weight of an edge's kind; a RELATED edge made by a user, not by cosine, counts as OTHER."""
         made = edge.kind not in self.weights or (edge.kind == RELATED and edge.evidence != COSINE)
         return self.weights.get(OTHER, 0.0) if made else self.weights[edge.kind]
 

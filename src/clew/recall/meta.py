@@ -1,8 +1,8 @@
-"""Does what a memory is filed under answer the question? Keywords, time and entities as a share of its relevance (V13).
+"""Blend the relevance with metadata overlap: keywords, time and entities.
 
 S = α·S_meta + (1 − α)·S_semantic, with S_meta = 0.5·keyword overlap + 0.3·temporal match + 0.2·entity overlap. The three
-parts are channels of their own with the shares 0.5α, 0.3α and 0.2α, so that a hit's channels still add up to its
-relevance and each part can be seen. What the question does not name is 0 for every hit and changes no order.
+parts are separate channels with the weights 0.5α, 0.3α and 0.2α, so that the channels of a hit still add up to its
+relevance. A part that the question does not mention is 0 for every hit and does not change the order.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING
 
 from clew.graph.phrases import phrases, spotted
 from clew.ports import Store
-from clew.recall.placed import sharing
+from clew.recall.channel_scores import add_channels
 from clew.recall.state import Hit, Place, Recall
 from clew.types import Node
 from clew.words import terms
 
-if TYPE_CHECKING:  # as in `state`: the rules are loaded by a question that names a time
+if TYPE_CHECKING:  # loaded late: only a question with a time needs the date grammar
     from clew.when import TimeSpan
 
 KEYWORDS, TIME, ENTITIES = "keywords", "time", "entities"
 SHARES = {KEYWORDS: 0.5, TIME: 0.3, ENTITIES: 0.2}
-HELD = 0.5  # a memory that was true at the time asked for, and began before it, is half as good as one that began then
+STILL_VALID = 0.5  # temporal match of a memory that was valid in the period but began before it
 
 
 def overlap(asked: Collection[str], held: Collection[str]) -> float:
-    """Return which share of what is asked for is held; nothing asked is nothing held.
+    """Return the share of `asked` that is in `held`; 0 if nothing is asked.
 
     >>> overlap({"databas", "port"}, {"port", "stage"}), overlap(set(), {"port"})
     (0.5, 0.0)
@@ -37,7 +37,7 @@ def overlap(asked: Collection[str], held: Collection[str]) -> float:
 
 
 def temporal_match(spans: Sequence[TimeSpan], t_valid: datetime, t_invalid: datetime | None) -> float:
-    """Return how a memory's time lies to the times asked for: 1 it began in one, 0.5 it was true in one, 0 neither.
+    """Return 1 if the valid time of a memory begins in one of the spans, 0.5 if it only overlaps one, else 0.
 
     >>> from clew.when import when
     >>> spans = when("What happened in March 2024?", now=datetime(2026, 3, 1)).spans
@@ -54,11 +54,11 @@ def _match(span: TimeSpan, t_valid: datetime, t_invalid: datetime | None) -> flo
         return 0.0
     if span.start is None or t_valid >= span.start:
         return 1.0
-    return HELD if t_invalid is None or t_invalid > span.start else 0.0
+    return STILL_VALID if t_invalid is None or t_invalid > span.start else 0.0
 
 
 def meta(keywords: float, time: float, entities: float) -> float:
-    """Return S_meta of the three parts.
+    """Return S_meta, the weighted sum of the three parts.
 
     >>> round(meta(0.5, 1.0, 0.0), 9)
     0.55
@@ -67,7 +67,7 @@ def meta(keywords: float, time: float, entities: float) -> float:
 
 
 def blended(hit: Hit, parts: Mapping[str, float], *, weight: float) -> Hit:
-    """Return a hit of whose relevance the metadata has a share; the shares of the other channels are reduced by as much.
+    """Blend metadata into the relevance of a hit, scaling its other channels by 1 − weight.
 
     >>> hit = Hit("a", 0.6, {"dense": Place(1, 0.7, 0.6, 1.0)})
     >>> mixed = blended(hit, {"keywords": 0.5, "time": 1.0, "entities": 0.0}, weight=0.2)
@@ -75,24 +75,24 @@ def blended(hit: Hit, parts: Mapping[str, float], *, weight: float) -> Hit:
     True
     """
     places = {name: Place(None, parts[name], parts[name], weight * share) for name, share in SHARES.items()}
-    return sharing(hit, places, share=weight)
+    return add_channels(hit, places, share=weight)
 
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """Let what the hits are filed under have a share in their relevance; one that is gone meanwhile stays as it is."""
+    """Blend metadata overlap into the relevance of hits; a hit deleted meanwhile is left unchanged."""
 
     weight: float
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
-        """Set the hits anew, in their new order."""
+        """Add the metadata channels and sort the hits by score."""
         if not self.weight or not recall.hits:
             return recall
         ids = [hit.id for hit in recall.hits]
         nodes = self.store.get(ids)
         names = {id: {mention.key for mention in mentions} for id, mentions in self.store.mentions(ids).items()}
-        # A question may be typed in lower case: what it names is what of it the hits name.
+        # A question may be all lower case, so its names are those that some hit has too.
         asked = spotted(phrases(recall.question.text, cased=False), frozenset().union(*names.values()))
         hits = [
             blended(hit, self._parts(recall, nodes[hit.id], overlap(asked, names.get(hit.id, ()))), weight=self.weight)

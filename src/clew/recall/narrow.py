@@ -1,4 +1,4 @@
-"""Where is the answer likely to stand? Sections first, then the chunks inside them (U8)."""
+"""Search sections first, then only the chunks inside the best of them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ FLAT = "The store has no sections, so all of it was searched at once."
 
 @dataclass(frozen=True, slots=True)
 class Narrow:
-    """Let the search see only the chunks of the best sections, and what stands in no section; says where there are none."""
+    """Restrict the search to chunks of the best sections and to nodes without a section; add a note if there are no sections."""
 
     store: Store = field(repr=False, compare=False)
     embed: EmbedQuery = field(repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
-        """Narrow the question's filter."""
+        """Restrict the filter of the question."""
         if not self.store.coverage(recall.question.where.space).sections:
             return replace(recall, notes=(*recall.notes, FLAT))
-        vector, notes, tokens = self.embed(recall.question.text)
+        vector, notes, tokens = self.embed(recall.text_without_times or recall.question.text)
         where = recall.question.where
         found = sections(self.store, where, terms=recall.terms, limit=MAX_SECTIONS)
         within = replace(where, within=tuple(match.id for match in found) or ("",))

@@ -1,4 +1,4 @@
-"""Do two hits say the same? Overlapping chunks of one document do."""
+"""Measure how much chunks of one document overlap."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from clew.types import Node
 
-SHARE = 0.5  # of the shorter one that the other must hold
+SHARE = 0.5  # of the shorter chunk: from here on a hit is a duplicate
 
 
-def covered(node: Node, kept: Iterable[Node]) -> float:
-    """Return the largest share of a chunk, or of one kept before it, that the two have in common in their document."""
+def overlap_share(node: Node, kept: Iterable[Node]) -> float:
+    """Return the largest overlap of a chunk with one of the kept chunks, as a share of the shorter of the two."""
     return max((_shared(node, other) for other in kept), default=0.0)
 
 

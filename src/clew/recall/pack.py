@@ -1,4 +1,4 @@
-"""What fits into the answer?"""
+"""Load the best hits and keep those that fit into the answer."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from dataclasses import dataclass, field, replace
 from clew.ports import Store
 from clew.recall.expand import Expand
 from clew.recall.explain import explanation
-from clew.recall.fetch import fetched
 from clew.recall.gate import Gate
-from clew.recall.literal import unfiltered
-from clew.recall.overlap import SHARE, covered
+from clew.recall.overlap import SHARE, overlap_share
+from clew.recall.read_cache import with_nodes
 from clew.recall.state import Hit, Recall, Rejection
+from clew.recall.symbol_query import empty_filter_notes
 from clew.words import token_estimate
 
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """Keep the best k that pass, fetch them with what must stand around them, and say in a sentence why each is there."""
+    """Load the hits with their context, keep the best k that pass, and explain each in a sentence."""
 
     expand: Expand | None
     gate: Gate | None
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
-        """Set the final hits; what was turned away, said already or beyond the budget is counted as rejected."""
+        """Set the final hits; those that fail the gate, overlap a better hit or exceed the token budget are rejected."""
         budget, k = recall.question.budget_tokens, recall.question.k
         kept: list[Hit] = []
         rejected: list[Rejection] = []
         spent = 0
-        for hit in self._fetched(recall, k):
+        for hit in self._load_pages(recall, k):
             tokens = token_estimate(hit.context or hit.text) if budget else 0
-            why = self._objection(hit, kept) or _beyond(hit, spent + tokens, budget)
+            why = self._reject(hit, kept) or _reject_over_budget(hit, spent + tokens, budget)
             if why is not None:
                 rejected.append(why)
                 continue
@@ -40,28 +40,28 @@ class Pack:
             kept.append(hit._replace(explanation=explanation(hit)))
             if len(kept) == k:
                 break
-        notes = recall.notes if kept or rejected else recall.notes + unfiltered(recall, store=self.store)
+        notes = recall.notes if kept or rejected else recall.notes + empty_filter_notes(recall, store=self.store)
         return replace(recall, hits=tuple(kept), nodes={}, judge=None, rejected=recall.rejected + tuple(rejected), notes=notes)
 
-    def _fetched(self, recall: Recall, size: int) -> Iterator[Hit]:
-        """Yield the hits with their memories, fetched a page at a time; one that is gone meanwhile drops out."""
+    def _load_pages(self, recall: Recall, size: int) -> Iterator[Hit]:
+        """Yield the hits with their nodes, loaded a page at a time; a hit deleted meanwhile is dropped."""
         for at in range(0, len(recall.hits), size):
             page = recall.hits[at : at + size]
-            nodes = fetched(recall, [hit.id for hit in page], store=self.store).nodes
+            nodes = with_nodes(recall, [hit.id for hit in page], store=self.store).nodes
             found = [hit._replace(node=nodes[hit.id]) for hit in page if hit.id in nodes]
             if recall.judge is not None:
                 found = [hit._replace(confidence=value) for hit, value in zip(found, recall.judge(found), strict=True)]
             yield from self.expand(found) if self.expand is not None else found
 
-    def _objection(self, hit: Hit, kept: Sequence[Hit]) -> Rejection | None:
-        if self.gate is not None and (turned_away := self.gate(hit)) is not None:
-            return turned_away
-        if hit.node is not None and (share := covered(hit.node, [each.node for each in kept if each.node])) >= SHARE:
+    def _reject(self, hit: Hit, kept: Sequence[Hit]) -> Rejection | None:
+        if self.gate is not None and (rejection := self.gate(hit)) is not None:
+            return rejection
+        if hit.node is not None and (share := overlap_share(hit.node, [each.node for each in kept if each.node])) >= SHARE:
             return Rejection(id=hit.id, stage="pack", reason="overlap", value=share, limit=SHARE)
         return None
 
 
-def _beyond(hit: Hit, tokens: int, budget: int) -> Rejection | None:
+def _reject_over_budget(hit: Hit, tokens: int, budget: int) -> Rejection | None:
     if not tokens > budget > 0:
         return None
     return Rejection(id=hit.id, stage="pack", reason="budget_tokens", value=float(tokens), limit=float(budget))

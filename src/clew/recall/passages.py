@@ -1,6 +1,6 @@
-"""Rank candidates by late interaction alone: passages of similar content and style, for a query that is itself a passage.
+"""Rank candidates by late interaction alone, for a query that is itself a passage: similar content and style first.
 
-Every query token counts the same, function words too: they are a large part of a style.
+All query tokens have the same weight, function words included: they are a large part of a style.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from clew.ports import Store
+from clew.recall.channel_scores import Places, relevance
 from clew.recall.fuse import Fuse
-from clew.recall.late_interaction import unweighted_tokens
-from clew.recall.placed import Places, relevance
+from clew.recall.late_interaction import unweighted_maxsim
 from clew.recall.state import DENSE, SPARSE, TOKENS, Hit, LazyHits, Place, Recall
 from clew.types import NodeId
 
@@ -22,17 +22,17 @@ SOME_MISSING = "{count} of {all} candidates have no token codes and are ranked b
 
 @dataclass(frozen=True, slots=True)
 class Passages:
-    """Set the hits in the order of MaxSim; without token codes in the order of their cosines, with a note."""
+    """Rank hits by MaxSim or, without token codes, by cosine with a note."""
 
     fuse: Fuse
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
-        """Return the recall with one channel for each hit: MaxSim, or the cosine where a candidate has no token codes."""
-        if recall.vector is None:  # no model or no vectors: words are all there is, and a note says so
+        """Set hits with one channel each: MaxSim, or the cosine if a candidate has no token codes."""
+        if recall.vector is None:  # no model or no vectors: rank by words; a note was added already
             return self.fuse(recall)
         ids = list(dict.fromkeys(match.id for ranking in recall.channels.values() for match in ranking))
-        scores = unweighted_tokens(recall, ids, store=self.store)
+        scores = unweighted_maxsim(recall, ids, store=self.store)
         ranking = sorted(scores, key=lambda id: (-scores[id], id))
         places: dict[NodeId, Places] = {
             id: {TOKENS: Place(rank, scores[id], self.fuse.background.token_share(scores[id]), 1.0)}
@@ -45,13 +45,13 @@ class Passages:
         return replace(recall, hits=made, notes=recall.notes + notes)
 
     def _by_cosine(self, recall: Recall, ids: Sequence[NodeId], *, scale: float) -> dict[NodeId, Places]:
-        """Return the cosines of candidates; `scale` is how much of its way MaxSim goes where the cosine goes all of its own."""
+        """Return the scaled cosines of candidates; `scale` is the MaxSim share that a cosine share of 1 predicts."""
         if recall.vector is None or not ids:
             return {}
         ranks = {match.id: rank for rank, match in enumerate(recall.channels.get(DENSE, ()), start=1)}
         share, cosines = self.fuse.background.cosine_share, self.store.cosines(recall.vector, ids)
         words = {match.id: Place(rank, match.score, 0.0, scale) for rank, match in enumerate(recall.channels.get(SPARSE, ()), start=1)}
-        # Without a vector either, a candidate counts as unrelated: words alone do not tell how alike two passages are.
+        # A candidate without any vector counts as unrelated: BM25 does not measure how similar two passages are.
         unknown: dict[NodeId, Places] = {id: {SPARSE: words[id]} for id in ids if id in words and id not in cosines}
         return unknown | {id: {DENSE: Place(ranks.get(id), cosine, share(cosine), scale)} for id, cosine in cosines.items()}
 

@@ -1,14 +1,14 @@
-"""Named recalls. A recipe is a value: print it, compare it, leave out a stage for an ablation.
+"""Define the named recipes: the stages that a recall runs, in order. A recipe is a value that can be printed, compared and ablated.
 
-fast       30 candidates from each channel
-balanced   the default: 100
-thorough   300: for presets that reorder by recency or importance, and for long lists
-reranked   balanced, and a cross-encoder reads the best hits once more
-agent      balanced, and chunks that are poor, stubs or too short even with their context are turned away
+fast       30 candidates per channel, no late interaction
+balanced   the default: 100 candidates per channel
+thorough   300 candidates per channel, for presets that reorder by recency or importance, and for long lists
+reranked   balanced, then a cross-encoder rescores the best hits
+agent      balanced, without chunks that are stubs, of low quality or too short
 staged     sections first, then the chunks inside the best of them
-passages   300 candidates, ranked by late interaction alone: texts like the query, which is itself a passage
-lexical    words alone; needs no model
-dense      meaning alone
+passages   300 candidates ranked by late interaction alone, for a query that is itself a passage
+lexical    BM25 only; needs no model
+dense      vectors only
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from clew.graph.tracerank import Switches
 from clew.graph.walk import Limits
 from clew.ports import Background, Store
 from clew.recall.analyse import Analyse
-from clew.recall.candidates import Candidates, EmbedQuery, slow
+from clew.recall.candidates import Candidates, EmbedQuery, never_quick
 from clew.recall.code_features import CodeFeatures
 from clew.recall.diversity import Diversity
 from clew.recall.expand import Expand
@@ -49,9 +49,9 @@ FAST_SHARE = 0.3  # of the configured candidates
 THOROUGH_FACTOR = 3
 CHANNELS = {"lexical": (SPARSE,), "dense": (DENSE,), "passages": (DENSE, CONTEXT, SPARSE)}
 ALL = (DENSE, CONTEXT, QUESTION, SPARSE)
-PLAIN = ("passages", "lexical", "dense")  # one feature, as it comes
+PLAIN = ("passages", "lexical", "dense")  # a single feature, without the reordering stages
 TOLD = "told"
-MIN_SIGNAL = 0.05  # a weaker signal is not passed on
+MIN_SIGNAL = 0.05  # a weaker signal is not propagated
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +62,11 @@ class Recipe:
     stages: tuple[Stage, ...]
 
     def without(self, stage: type) -> Recipe:
-        """Return the recipe less the stages of one type."""
+        """Return the recipe without the stages of one type."""
         return replace(self, stages=tuple(step for step in self.stages if not isinstance(step, stage)))
 
     def run(self, recall: Recall, *, timer: Callable[[], float] = time.perf_counter) -> Recall:
-        """Pass the recall through every stage, noting what each did."""
+        """Run all stages and record the time and counts of each."""
         for stage in self.stages:
             began = timer()
             recall = stage(recall)
@@ -85,10 +85,10 @@ def recipe(
     executor: Executor,
     read: Read,
     reader: str,
-    quick: Callable[[], bool] = slow,
+    quick: Callable[[], bool] = never_quick,
     background: Background = Background(),  # noqa: B008 - a value
 ) -> Recipe:
-    """Return the recipe of this name, bound to its settings and ports."""
+    """Build the recipe of this name from settings and ports."""
     options = settings.recall
     limits = {"fast": max(1, round(options.candidates * FAST_SHARE)), "thorough": options.candidates * THOROUGH_FACTOR}
     limits["passages"] = limits["thorough"]
@@ -117,18 +117,18 @@ def recipe(
         limit=limit,
         store=store,
     )
-    counted = settings.score
+    scoring = settings.score
     score = Score(
-        recency_rate_per_day=counted.recency_rate_per_day,
-        told=counted.recency_from == TOLD,
-        access_divisor=counted.access_divisor,
+        recency_rate_per_day=scoring.recency_rate_per_day,
+        recorded=scoring.recency_from == TOLD,
+        access_divisor=scoring.access_divisor,
         category_weight=0.0 if name in PLAIN else weights["category"],
         history=None if name in PLAIN else _tracerank(settings, store),
         store=store,
     )
     pack = Pack(expand=_expand(settings, store), gate=_gate(name, settings), store=store)
     before = (Narrow(store=store, embed=embed),)
-    beside: tuple[Stage, ...] = () if name in PLAIN else (*_spread(settings, store, fuse), *_meta(settings, store))
+    enrich: tuple[Stage, ...] = () if name in PLAIN else (*_spread(settings, store, fuse), *_meta(settings, store))
     after: tuple[Stage, ...] = (
         ()
         if name in PLAIN
@@ -145,7 +145,7 @@ def recipe(
             *(before if name == "staged" else ()),
             candidates,
             Passages(fuse=fuse, store=store) if name == "passages" else fuse,
-            *beside,
+            *enrich,
             score,
             *after,
             _confidence(name, settings, store, background),
@@ -154,24 +154,24 @@ def recipe(
     )
 
 
-# The three below know names: their word lists take 40 ms to load, which only a recall should pay.
+# Spread, Meta and Confidence are imported late: their word lists take 40 ms to load, which only a recall needs.
 
 
 def _spread(settings: Settings, store: Store, fuse: Fuse) -> tuple[Spread, ...]:
-    chosen = settings.spread
-    if not chosen.enabled:
+    options = settings.spread
+    if not options.enabled:
         return ()
     from clew.recall.spread import Spread  # noqa: PLC0415
 
-    limits = Limits(hops=chosen.hops, least=MIN_SIGNAL, nodes=chosen.nodes, fade=chosen.fade)
+    limits = Limits(hops=options.hops, least=MIN_SIGNAL, nodes=options.nodes, fade=options.fade)
     return (
         Spread(
-            starts=chosen.starts,
+            starts=options.starts,
             named_weight=settings.recall.weights["named"],
             path_weight=settings.recall.weights["path"],
-            mode=chosen.mode,
+            mode=options.mode,
             limits=limits,
-            kinds=chosen.weights,
+            kinds=options.weights,
             fuse=fuse,
             store=store,
         ),
@@ -193,28 +193,28 @@ def _confidence(name: str, settings: Settings, store: Store, background: Backgro
 
 
 def _tracerank(settings: Settings, store: Store) -> TraceRank | None:
-    chosen = settings.tracerank
-    if not chosen.enabled:
+    options = settings.tracerank
+    if not options.enabled:
         return None
-    switches = Switches(reinforcement=chosen.reinforcement, graph=chosen.graph, temporal=chosen.temporal)
-    bounds = {"least": chosen.least, "most": chosen.most, "min_relevance_share": chosen.min_relevance_share}
+    switches = Switches(reinforcement=options.reinforcement, graph=options.graph, temporal=options.temporal)
+    bounds = {"least": options.least, "most": options.most, "min_relevance_share": options.min_relevance_share}
     return TraceRank(switches=switches, **bounds, store=store)
 
 
 def _rerank(name: str, settings: Settings, store: Store, read: Read, reader: str) -> tuple[Rerank, ...]:
-    chosen = settings.rerank
-    if not chosen.weight or not (name == "reranked" or chosen.always):
+    options = settings.rerank
+    if not options.weight or not (name == "reranked" or options.always):
         return ()
-    return (Rerank(model=reader, depth=chosen.depth, weight=chosen.weight, store=store, read=read),)
+    return (Rerank(model=reader, depth=options.depth, weight=options.weight, store=store, read=read),)
 
 
 def _expand(settings: Settings, store: Store) -> Expand | None:
-    chosen = settings.expansion
-    return Expand(below_words=chosen.below_words, reach=chosen.reach, store=store) if chosen.enabled else None
+    options = settings.expansion
+    return Expand(below_words=options.below_words, reach=options.reach, store=store) if options.enabled else None
 
 
 def _gate(name: str, settings: Settings) -> Gate | None:
-    chosen = settings.gate
-    if name != "agent" and not chosen.always:
+    options = settings.gate
+    if name != "agent" and not options.always:
         return None
-    return Gate(min_quality=chosen.min_quality, min_words=chosen.min_words, excluded_stubs=chosen.excluded_stubs)
+    return Gate(min_quality=options.min_quality, min_words=options.min_words, excluded_stubs=options.excluded_stubs)

@@ -1,9 +1,9 @@
-"""Does it answer, read beside the question? A cross-encoder looks at the best hits once more (U11).
+"""Rerank the best hits with a cross-encoder.
 
-It sees both texts at once, which no comparison of vectors does, and knows nothing of sections, links and times, which the stages
-before it do. So it does not decide alone: its scores are brought to the scale of the hits' own and count for a share. Whoever is
-read only gains by it, so that nobody overtakes by not having been looked at. What was reached along a link answers together with the
-hit that it was reached from ("Where was the director of … born?"), and counts as much as that one does where it says less itself.
+A cross-encoder reads question and text together, but knows nothing of sections, links and times, which earlier stages do. So its
+scores are normalised to the range of the hits' own scores and blended with them. The rerank component is never negative, so a hit
+below the rerank depth cannot overtake one above it. A hit reached along a link answers together with the hit at the start of the
+path ("Where was the director of … born?"), so it gets the higher rerank score of the two.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from clew.gist import embedded_text, headed
 from clew.ports import Store
-from clew.recall.fetch import fetched
+from clew.recall.read_cache import with_nodes
 from clew.recall.score import with_components
 from clew.recall.state import Component, Hit, LazyHits, Recall
 from clew.types import Node
@@ -22,17 +22,17 @@ from clew.types import Node
 RERANK = "rerank"
 
 Read: TypeAlias = Callable[[str, Sequence[str]], tuple[Sequence[float] | None, tuple[str, ...]]]
-"""Scores texts by how well they answer a question, or returns None and the reason."""
+"""Score texts by how well they answer a question; returns None and a note if that fails."""
 
 
-def credited(hits: Sequence[Hit], scores: Sequence[float], *, weight: float) -> dict[str, Hit]:
-    """Return hits with what reading them is worth: order by (1 − weight)·own + weight·read, both from 0 for the worst to 1 for the best.
+def add_rerank_scores(hits: Sequence[Hit], scores: Sequence[float], *, weight: float) -> dict[str, Hit]:
+    """Add the rerank component: order by (1 − weight)·own + weight·rerank, both min–max normalised.
 
-    Kept as a sum: own + read · weight/(1 − weight) · (best own − worst own), which orders alike. Where all are worth the same, reading
-    alone tells them apart.
+    Stored as the sum own + rerank · weight/(1 − weight) · (best own − worst own), which gives the same order. If all own scores are
+    equal, the rerank score alone decides.
 
     >>> hits = [Hit(id, own, {}, {"semantic": Component(own, 1.0)}) for id, own in (("a", 0.9), ("b", 0.8), ("c", 0.5))]
-    >>> found = credited(hits, [-4.0, 6.0, 1.0], weight=0.5)
+    >>> found = add_rerank_scores(hits, [-4.0, 6.0, 1.0], weight=0.5)
     >>> {id: round(hit.score, 3) for id, hit in found.items()}, found["b"].components["rerank"].value
     ({'a': 0.9, 'b': 1.2, 'c': 0.7}, 1.0)
     """
@@ -45,12 +45,12 @@ def credited(hits: Sequence[Hit], scores: Sequence[float], *, weight: float) -> 
     return {hit.id: with_components(hit, {RERANK: part}) for hit, part in zip(hits, parts, strict=True)}
 
 
-def together(hits: Sequence[Hit], scores: Sequence[float]) -> list[float]:
-    """Return the scores, with that of the hit a path begins at for what is at its end, if it is higher.
+def share_along_paths(hits: Sequence[Hit], scores: Sequence[float]) -> list[float]:
+    """Raise the score of a hit reached along a path to that of the hit where the path starts.
 
     >>> from clew.recall.state import Hop
     >>> film, born = Hit("film", 0.9, {}), Hit("born", 0.5, {}, path=(Hop("film", "NAMES", 1.0, "born", 0.8),))
-    >>> together([film, born, Hit("other", 0.4, {})], [3.0, -8.0, -2.0])
+    >>> share_along_paths([film, born, Hit("other", 0.4, {})], [3.0, -8.0, -2.0])
     [3.0, 3.0, -2.0]
     """
     known = {hit.id: score for hit, score in zip(hits, scores, strict=True)}
@@ -59,7 +59,7 @@ def together(hits: Sequence[Hit], scores: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Rerank:
-    """Let a reranker read the best `depth` hits, and give what it says `weight` beside what they have."""
+    """Rescore the best `depth` hits with a reranker and blend its scores in with `weight`."""
 
     model: str
     depth: int
@@ -68,21 +68,21 @@ class Rerank:
     read: Read = field(repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
-        """Add the component `rerank` to the best hits, and put all in the order of their scores; say so where that cannot be done."""
+        """Add the component `rerank` to the best hits and sort all by score; add a note if the reranker fails."""
         hits = LazyHits.of(recall.hits)
         if not hits or not hits[0].components:
             return recall
-        recall = fetched(recall, hits.ids(self.depth), store=self.store)
+        recall = with_nodes(recall, hits.ids(self.depth), store=self.store)
         best = [hit for hit in hits[: self.depth] if hit.id in recall.nodes]
-        if len(best) < 2:  # nothing to put in order; some may be gone meanwhile
+        if len(best) < 2:  # nothing to reorder
             return recall
-        scores, notes = self.read(recall.question.text, [_told(recall.nodes[hit.id]) for hit in best])
+        scores, notes = self.read(recall.question.text, [_rerank_text(recall.nodes[hit.id]) for hit in best])
         if scores is None:
             return replace(recall, notes=(*recall.notes, *notes))
-        moved = hits.exchanged(credited(best, together(best, scores), weight=self.weight))
+        moved = hits.with_replaced(add_rerank_scores(best, share_along_paths(best, scores), weight=self.weight))
         return replace(recall, hits=moved, reranked=len(best), notes=(*recall.notes, *notes))
 
 
-def _told(node: Node) -> str:
-    """Return what is read of a node: what its vector is made from, so of a chat with an assistant what the user told."""
+def _rerank_text(node: Node) -> str:
+    """Return the text that the node's vector is made from; of a chat with an assistant, the user's part."""
     return headed(node.title, embedded_text(node.kind, node.text))

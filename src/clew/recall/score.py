@@ -1,4 +1,4 @@
-"""How much does each memory deserve to be seen? Relevance, recency, importance and use (mission M1)."""
+"""Score hits by a weighted sum of relevance, recency, importance and access count."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from clew.ports import Store
-from clew.recall.fetch import fetched
+from clew.recall.read_cache import with_nodes
 from clew.recall.state import Component, Hit, LazyHits, Recall
 from clew.settings import Weights
 from clew.types import NodeId, Signals
@@ -21,9 +21,9 @@ HINTED = 100  # hits whose category is read where the question's words point to 
 
 
 def recency(age_days: float, *, rate_per_day: float, ahead: bool = False) -> float:
-    """Return e^(−rate·age): 1 for now, and less the further it lies from now; what is still to come is as far as what is over.
+    """Return e^(−rate·|age|): 1 for now, less for both past and future times.
 
-    Where the question looks `ahead`, what is still to come is as good as now.
+    If the question is about the future (`ahead`), a future time counts as now.
 
     >>> round(recency(10, rate_per_day=0.1), 4), round(recency(-10, rate_per_day=0.1), 4), recency(-10, rate_per_day=0.1, ahead=True)
     (0.3679, 0.3679, 1.0)
@@ -32,18 +32,18 @@ def recency(age_days: float, *, rate_per_day: float, ahead: bool = False) -> flo
 
 
 def fresh_since(signals: Signals, *, now: datetime) -> datetime:
-    """Return when a memory was news: when it became true, or when it was told if that was later and is not still to come.
+    """Return the start of recency: the later of valid time and recording time, ignoring a recording after `now`.
 
     >>> june, today = datetime(2026, 6, 1), datetime(2026, 11, 17)
-    >>> lives = Signals(june, 0.5, 0, told=today)
+    >>> lives = Signals(june, 0.5, 0, recorded=today)
     >>> fresh_since(lives, now=today) == today, fresh_since(lives, now=datetime(2026, 7, 1)) == june
     (True, True)
     """
-    return signals.told if signals.t_valid < signals.told <= now else signals.t_valid
+    return signals.recorded if signals.t_valid < signals.recorded <= now else signals.t_valid
 
 
 def access(count: int, *, divisor: float) -> float:
-    """Return min(1, ln(1 + n)/divisor): the first uses count most.
+    """Return min(1, ln(1 + n)/divisor): the first accesses count most.
 
     >>> access(0, divisor=5), round(access(5, divisor=5), 4), access(1000, divisor=5)
     (0.0, 0.3584, 1.0)
@@ -52,7 +52,7 @@ def access(count: int, *, divisor: float) -> float:
 
 
 def total(components: Mapping[str, Component]) -> float:
-    """Return the score that the components add up to, summed in a fixed order.
+    """Return the sum of the contributions of all components, in a fixed order.
 
     >>> total({"semantic": Component(0.5, 0.8), "recency": Component(1.0, 0.1)})
     0.5
@@ -61,7 +61,7 @@ def total(components: Mapping[str, Component]) -> float:
 
 
 def with_components(hit: Hit, added: Mapping[str, Component]) -> Hit:
-    """Return a hit with further components, and the score that all of them add up to.
+    """Return a hit with further components and the new total as its score.
 
     >>> hit = Hit("a", 0.4, {}, {"semantic": Component(0.5, 0.8)})
     >>> with_components(hit, {"period": Component(1.0, 0.2)}).score
@@ -79,11 +79,11 @@ def components(
     now: datetime,
     recency_rate_per_day: float,
     access_divisor: float,
-    told: bool = True,
+    recorded: bool = True,
     ahead: bool = False,
 ) -> dict[str, Component]:
-    """Return the four components of a memory's score; `told` lets it be as recent as when it was told."""
-    since = fresh_since(signals, now=now) if told else signals.t_valid
+    """Return the four components of a score; with `recorded`, recency starts at the recording time if that is later."""
+    since = fresh_since(signals, now=now) if recorded else signals.t_valid
     age_days = (now - since).total_seconds() / SECONDS_PER_DAY
     return {
         "semantic": Component(relevance, weights.semantic),
@@ -101,58 +101,60 @@ def scores(
     now: datetime,
     recency_rate_per_day: float,
     access_divisor: float,
-    told: bool = True,
+    recorded: bool = True,
     ahead: bool = False,
 ) -> dict[NodeId, float]:
-    """Return `total` of `components` for each, to the last bit, without making them: most candidates are only put in order.
+    """Return `total` of `components` for each node, bit for bit, without building them: most candidates are only sorted.
 
-    One that is not known has no score.
+    Nodes without signals are left out.
     """
     found: dict[NodeId, float] = {}
     semantic, recent, important, often = weights
     for id, relevance in relevances.items():
         if id in known:
-            t_valid, importance, accesses, _, _, heard = known[id]
-            since = heard if told and t_valid < heard <= now else t_valid  # as `fresh_since`
+            t_valid, importance, accesses, _, _, learned = known[id]
+            since = learned if recorded and t_valid < learned <= now else t_valid  # as `fresh_since`
             age_days = (now - since).total_seconds() / SECONDS_PER_DAY
             fresh = 1.0 if ahead and age_days < 0 else math.exp(-recency_rate_per_day * abs(age_days))  # as `recency`
-            used = access(accesses, divisor=access_divisor) if accesses else 0.0  # most never were
-            found[id] = often * used + important * importance + recent * fresh + semantic * relevance  # in the order in which `total` sums
+            used = access(accesses, divisor=access_divisor) if accesses else 0.0  # most were never accessed
+            found[id] = (
+                often * used + important * importance + recent * fresh + semantic * relevance
+            )  # the same order of summation as in `total`
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Put the hits in the order of their scores; one that is gone meanwhile drops out."""
+    """Score the hits and sort them; a hit deleted meanwhile is dropped."""
 
     recency_rate_per_day: float
     access_divisor: float
     store: Store = field(repr=False, compare=False)
-    told: bool = True
-    """Whether a memory is as recent as when it was told, or as when it became true."""
+    recorded: bool = True
+    """Whether recency starts at the recording time if that is later than the valid time."""
     category_weight: float = 0.0
-    """What a memory of a category gains that the question's words point to."""
+    """The bonus of a memory whose category the question's words point to."""
     history: Callable[[Recall], Recall] | None = None
-    """What multiplies the relevance of hits by their history (TraceRank)."""
+    """Multiplies the relevance of hits by a factor from their history (TraceRank)."""
 
     def __call__(self, recall: Recall) -> Recall:
-        """Set components and scores; what it has read of the hits is passed on."""
+        """Set components and scores, and cache the signals of the hits."""
         hits = LazyHits.of(recall.hits)
-        worths = hits.worths()
-        known = recall.signals if recall.signals is not None else self.store.signals(list(worths))
+        relevances = hits.scores()
+        known = recall.signals if recall.signals is not None else self.store.signals(list(relevances))
         terms: dict[str, Any] = {
             "weights": recall.question.weights,
             "now": recall.question.where.moment,
             "recency_rate_per_day": self.recency_rate_per_day,
-            "told": self.told,
+            "recorded": self.recorded,
             "ahead": recall.when is not None and recall.when.beyond(recall.question.where.moment),
             "access_divisor": self.access_divisor,
         }
-        found, places = scores(worths, known, **terms), dict(zip(worths, count(), strict=False))
+        found, places = scores(relevances, known, **terms), dict(zip(relevances, count(), strict=False))
 
         def made(each: tuple[float, NodeId]) -> Hit:
             negated, id = each
-            return hits[places[id]]._replace(score=-negated, components=components(worths[id], known[id], **terms))
+            return hits[places[id]]._replace(score=-negated, components=components(relevances[id], known[id], **terms))
 
         scored = replace(recall, hits=LazyHits(sorted((-score, id) for id, score in found.items()), made), signals=known)
         hinted = self._by_category(scored) if recall.categories and self.category_weight else scored
@@ -161,8 +163,8 @@ class Score:
     def _by_category(self, recall: Recall) -> Recall:
         """Add the component `category` to the best hits of a category that the question's words point to."""
         hits = LazyHits.of(recall.hits)
-        recall = fetched(recall, hits.ids(HINTED), store=self.store)
+        recall = with_nodes(recall, hits.ids(HINTED), store=self.store)
         weight = self.category_weight * recall.question.weights.semantic
         asked = {id for id in hits.ids(HINTED) if id in recall.nodes and recall.nodes[id].category in recall.categories}
-        moved = {hit.id: with_components(hit, {CATEGORY: Component(1.0, weight)}) for hit in hits.of_ids(asked)}
-        return replace(recall, hits=hits.exchanged(moved)) if moved else recall
+        moved = {hit.id: with_components(hit, {CATEGORY: Component(1.0, weight)}) for hit in hits.select(asked)}
+        return replace(recall, hits=hits.with_replaced(moved)) if moved else recall

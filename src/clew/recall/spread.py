@@ -1,9 +1,9 @@
-"""Bring in what the question names and what the best hits are linked to.
+"""Add and promote nodes that the question names or that the best hits link to (spreading activation).
 
 "Where was the director of Titanic born?" is answered by two texts, of which only one is about Titanic. The best few hits
-are the starts of a walk along names and stored links. A memory that the walk reaches gains a share of the distance between
-its own relevance and that of the start it was reached from: the stronger the links, the larger the share, and it never
-passes its start. A memory whose title the question names gains a fixed amount.
+are the start nodes of a walk along names and stored edges. A memory that the walk reaches gains a share of the gap between
+its relevance and that of its start node: the stronger the links, the larger the share, and it never overtakes its start. A
+memory whose title is in the question gains a fixed amount.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from operator import neg
 from clew.graph.phrases import Phrase, phrases, spotted
 from clew.graph.walk import Limits, Path, walk
 from clew.ports import Store
-from clew.recall.fetch import fetched
+from clew.recall.channel_scores import Places, relevance
 from clew.recall.fuse import Fuse
 from clew.recall.links import MAX_NODES, LinksFrom
-from clew.recall.placed import Places, relevance
-from clew.recall.state import NAMED, PATH, Hit, Hop, LazyHits, Place, Recall
+from clew.recall.read_cache import with_nodes
+from clew.recall.state import DENSE, NAMED, PATH, Hit, Hop, LazyHits, Place, Recall
 from clew.types import NodeId
 from clew.words import terms
 
@@ -28,7 +28,7 @@ TRAVERSAL = "traversal"
 
 
 def lift(own: float, start: float, share: float) -> float:
-    """Return what a hit gains on its start: a share of the distance between them, and nothing if it is ahead.
+    """Return the gain of a reached hit: a share of the gap to its start, or 0 if it is ahead.
 
     >>> lift(0.25, 0.75, share=0.5), lift(0.75, 0.5, share=0.5)
     (0.25, 0.0)
@@ -38,7 +38,7 @@ def lift(own: float, start: float, share: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Let the best hits, and what the question names, bring in what they are linked to."""
+    """Walk from the best hits along links; add and promote the nodes that are reached or named in the question."""
 
     starts: int
     named_weight: float
@@ -50,27 +50,27 @@ class Spread:
     store: Store = field(repr=False, compare=False)
 
     def __call__(self, recall: Recall) -> Recall:
-        """Return the recall with hits added and lifted, in the order of their relevance."""
+        """Return the recall with hits added and promoted, sorted by relevance."""
         hits = LazyHits.of(recall.hits)
         runs = phrases(recall.question.text, cased=False)
         named = self._named(runs, recall)
-        own = self._with_names(hits.worths(), named, recall)
+        own = self._add_names(hits.scores(), named, recall)
         best = [id for _, id in nsmallest(self.starts, zip(map(neg, own.values()), own, strict=True))]
-        # With the starts those that are likely to be returned: later stages need not read them again.
-        recall = fetched(recall, dict.fromkeys((*best, *hits.ids(recall.question.k))), store=self.store)
+        # Also load the hits that are likely to be returned, in the same read.
+        recall = with_nodes(recall, dict.fromkeys((*best, *hits.ids(recall.question.k))), store=self.store)
         starts = {id: own[id] for id in best if own[id] > 0}
-        paths = {} if self._answered(best[:1], recall) else self._paths(starts, runs, recall)
+        paths = {} if self._covers_question(best[:1], recall) else self._paths(starts, runs, recall)
         if not named and not paths:
             return recall
-        return replace(recall, hits=self._together(recall, hits, named, paths, starts), signals=None)
+        return replace(recall, hits=self._merge(recall, hits, named, paths, starts), signals=None)
 
-    def _with_names(self, own: Mapping[NodeId, float], named: Mapping[NodeId, Place], recall: Recall) -> dict[NodeId, float]:
-        """Return the relevance of all hits with the names in it; a named memory that no channel proposed is scored like one."""
+    def _add_names(self, own: Mapping[NodeId, float], named: Mapping[NodeId, Place], recall: Recall) -> dict[NodeId, float]:
+        """Return the relevance of all hits including the gain by name; a named memory that no channel proposed is scored too."""
         further = self.fuse.score_more(recall, [id for id in named if id not in own])
         scores = {**own, **{id: relevance(further.get(id, {})) for id in named if id not in own}}
         return {id: score + named[id].contribution if id in named else score for id, score in scores.items()}
 
-    def _together(
+    def _merge(
         self,
         recall: Recall,
         hits: LazyHits,
@@ -78,23 +78,26 @@ class Spread:
         paths: Mapping[NodeId, Path],
         starts: Mapping[NodeId, float],
     ) -> LazyHits:
-        """Return all hits, those named or reached with their gains."""
-        proposed = hits.worths()
+        """Return all hits, with the gains of those named or reached."""
+        proposed = hits.scores()
         touched = list(dict.fromkeys((*named, *paths)))
         missing = self.fuse.score_more(recall, [id for id in touched if id not in proposed])
-        before = {hit.id: hit for hit in (hits.of_ids([id for id in touched if id in proposed]))}
+        before = {hit.id: hit for hit in (hits.select([id for id in touched if id in proposed]))}
         found = {id: before.get(id) or Hit(id, relevance(missing.get(id, {})), missing.get(id, {})) for id in touched}
-        return hits.exchanged({id: self._lifted(hit, named.get(id), paths.get(id), starts) for id, hit in found.items()})
+        if least := recall.question.min_similarity:
+            cosines = {id: hit.channels[DENSE].score for id, hit in found.items() if DENSE in hit.channels}
+            found = {id: hit for id, hit in found.items() if id in proposed or cosines.get(id, least) >= least}
+        return hits.with_replaced({id: self._lift_hit(hit, named.get(id), paths.get(id), starts) for id, hit in found.items()})
 
-    def _lifted(self, hit: Hit, named: Place | None, path: Path | None, starts: Mapping[NodeId, float]) -> Hit:
-        """Return a hit with its gains by name and by path among its channels."""
+    def _lift_hit(self, hit: Hit, named: Place | None, path: Path | None, starts: Mapping[NodeId, float]) -> Hit:
+        """Add the channels `named` and `path` to a hit."""
         channels: Places = dict(hit.channels)
         if named is not None:
             channels[NAMED] = named
         own = relevance(channels)
         start = starts[path[0].link.source] if path else 0.0
         gain = lift(own, start, path[-1].signal / start) if path else 0.0
-        if path is None or not gain:  # a better hit owes nothing to the link that leads back to it
+        if path is None or not gain:  # a hit ahead of its start gains nothing from the link
             return hit._replace(channels=channels, score=own)
         channels[PATH] = Place(None, path[-1].signal, gain, self.path_weight)
         carried = channels[PATH].contribution
@@ -102,13 +105,13 @@ class Spread:
         method = TRAVERSAL if carried > own else hit.method
         return hit._replace(channels=channels, score=relevance(channels), path=hops, method=method)
 
-    def _answered(self, best: Sequence[NodeId], recall: Recall) -> bool:
-        """Tell whether the best hit holds every word of the question: then the question is about one thing."""
+    def _covers_question(self, best: Sequence[NodeId], recall: Recall) -> bool:
+        """Return whether the best hit contains every term of the question, so that no second text is needed."""
         nodes = [recall.nodes[id] for id in best if id in recall.nodes] if recall.terms else []
         return any(set(recall.terms) <= set(terms(f"{node.title} {node.text}")) for node in nodes)
 
     def _named(self, runs: Sequence[Phrase], recall: Recall) -> dict[NodeId, Place]:
-        """Return the nodes that are about something that the question names; of several with one name each counts less."""
+        """Return the nodes whose subject the question names; nodes that share a name share its weight."""
         if not runs or not self.named_weight:
             return {}
         known = self.store.named([run.key for run in runs], recall.question.where, limit=MAX_NODES + 1, parts=False)

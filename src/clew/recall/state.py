@@ -1,4 +1,4 @@
-"""What a recall is while it is on its way: a frozen value that each stage returns anew."""
+"""The state of a recall: a frozen value that each stage takes and returns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clew.settings import Weights
 from clew.types import Filter, Node, NodeId, Ranking, Signals, Vectors
 from clew.words import token_estimate
 
-if TYPE_CHECKING:  # a store that is written to or listed reads no question
+if TYPE_CHECKING:  # the date grammar is loaded only to parse a question
     from clew.when import When
 
 DENSE = "dense"
@@ -30,14 +30,14 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class QueryTokens(NamedTuple):
-    """The token vectors of a query, and its words with the number of tokens that each has."""
+    """The token vectors of a query, and its words with their token counts."""
 
     tokens: Vectors
     pieces: tuple[tuple[str, int], ...]
 
 
 class QueryVectors(NamedTuple):
-    """What a model makes of a query: its vector, the notes that an answer must carry, and its tokens where it gives them."""
+    """The embedding of a query: its vector, notes for the answer, and token vectors if the model provides them."""
 
     vector: Vectors | None
     notes: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class QueryVectors(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What was asked, and under which conditions."""
+    """A validated query with its filter, weights and limits."""
 
     text: str
     k: int
@@ -59,20 +59,20 @@ class Question:
     seed: int = 0
 
 
-# Place, Component and Hit are made for every candidate of every recall: tuples, which are made in a fifth of the time.
+# Created for every candidate: named tuples take a fifth of the time of dataclasses.
 
 
 class Place(NamedTuple):
-    """Where a channel put a hit: its rank, raw score, and share in the relevance."""
+    """The result of one channel for a hit: rank, raw score, normalised score and weight in the relevance."""
 
-    rank: int | None  # None: scored without having been proposed
+    rank: int | None  # None: scored, but not proposed by the channel
     score: float
     normalised: float
     weight: float
 
     @property
     def contribution(self) -> float:
-        """What this channel adds to the hit's relevance."""
+        """The contribution of this channel to the relevance."""
         return self.weight * self.normalised
 
 
@@ -84,12 +84,12 @@ class Component(NamedTuple):
 
     @property
     def contribution(self) -> float:
-        """What this component adds to the score."""
+        """The contribution of this component to the score."""
         return self.weight * self.value
 
 
 class Hop(NamedTuple):
-    """One step along a link; `signal` is what is left of the start's signal after it."""
+    """One link of a path; `signal` is the signal strength after it."""
 
     source: NodeId
     edge: str
@@ -100,7 +100,7 @@ class Hop(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A recalled memory with everything that led to it."""
+    """A recalled memory with its score, channels, components and path."""
 
     id: NodeId
     score: float
@@ -110,37 +110,37 @@ class Hit(NamedTuple):
     method: str = "direct"
     explanation: str = ""
     context: str = ""
-    """A short chunk amid its neighbours, under its title; empty where the text stands for itself."""
+    """A short chunk together with its title and neighbours; empty if the text needs no context."""
     path: tuple[Hop, ...] = ()
-    """The links along which a signal came from a better hit; empty where none did."""
+    """The links from a better hit that promoted this one; empty if none did."""
     confidence: float | None = None
-    """The probability that it answers the question; None where there is nothing to judge by."""
+    """The probability that it answers the question; None if it was not computed."""
 
     @property
     def hops(self) -> int:
-        """How many links lie between this hit and the one its signal came from."""
+        """The number of links in the path."""
         return len(self.path)
 
     @property
     def signal(self) -> float:
-        """What arrived along the path; 0 without one."""
+        """The signal at the end of the path; 0 without a path."""
         return self.path[-1].signal if self.path else 0.0
 
     @property
     def text(self) -> str:
-        """The memory's text; empty before the last stage has fetched it."""
+        """The memory's text; empty until the last stage loads it."""
         return self.node.text if self.node else ""
 
 
 class LazyHits(Sequence[Hit]):
-    """Hits in order, each made when it is looked at: of the candidates most are only counted.
+    """A sorted sequence of hits, each built on access: most candidates are only counted.
 
-    A source begins with the score, negated, and the id: what the order is by.
+    A source starts with the sort key: the negated score and the id.
 
     >>> hits = LazyHits([(-0.9, "a"), (-0.8, "b")], lambda source: Hit(source[1], -source[0], {}))
     >>> len(hits), hits[1].id, hits == (Hit("a", 0.9, {}), Hit("b", 0.8, {}))
     (2, 'b', True)
-    >>> [hit.id for hit in hits.exchanged({"a": Hit("a", 0.5, {})})]
+    >>> [hit.id for hit in hits.with_replaced({"a": Hit("a", 0.5, {})})]
     ['b', 'a']
     """
 
@@ -151,39 +151,39 @@ class LazyHits(Sequence[Hit]):
 
     @classmethod
     def of(cls, hits: Sequence[Hit]) -> LazyHits:
-        """Return the hits as they are if they are lazy, and otherwise as if they were."""
+        """Wrap hits; return them unchanged if they are lazy already."""
         return hits if isinstance(hits, cls) else cls([(-hit.score, hit.id, hit) for hit in hits], itemgetter(2))
 
-    def worths(self) -> dict[NodeId, float]:
-        """Return the score of each by its id, in order, without making a hit.
+    def scores(self) -> dict[NodeId, float]:
+        """Return the score of each id, in order, without building hits.
 
-        >>> LazyHits([(-0.9, "a"), (-0.8, "b")], lambda source: Hit(source[1], -source[0], {})).worths()
+        >>> LazyHits([(-0.9, "a"), (-0.8, "b")], lambda source: Hit(source[1], -source[0], {})).scores()
         {'a': 0.9, 'b': 0.8}
         """
         return {source[1]: -source[0] for source in self._sources}
 
-    def of_ids(self, ids: Collection[NodeId]) -> list[Hit]:
+    def select(self, ids: Collection[NodeId]) -> list[Hit]:
         """Return the hits with these ids, in order.
 
-        >>> [hit.score for hit in LazyHits([(-0.9, "a"), (-0.8, "b")], lambda source: Hit(source[1], -source[0], {})).of_ids(["b"])]
+        >>> [hit.score for hit in LazyHits([(-0.9, "a"), (-0.8, "b")], lambda source: Hit(source[1], -source[0], {})).select(["b"])]
         [0.8]
         """
         wanted = frozenset(ids)
         return [self._make(source) for source in self._sources if source[1] in wanted]
 
     def ids(self, count: int) -> list[NodeId]:
-        """Return the ids of the first, without making a hit."""
+        """Return the first `count` ids without building hits."""
         return [source[1] for source in self._sources[:count]]
 
-    def exchanged(self, changed: Mapping[NodeId, Hit]) -> LazyHits:
-        """Return the hits in the order of their scores, some of them exchanged."""
+    def with_replaced(self, changed: Mapping[NodeId, Hit]) -> LazyHits:
+        """Return the hits with some of them replaced or added, sorted by score."""
         kept = [source for source in self._sources if source[1] not in changed]
         fresh = [(-hit.score, id, hit) for id, hit in changed.items()]
         make = self._make
         return LazyHits(sorted(kept + fresh, key=itemgetter(0, 1)), lambda source: changed.get(source[1]) or make(source))
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of hits."""
         return len(self._sources)
 
     @overload
@@ -191,19 +191,19 @@ class LazyHits(Sequence[Hit]):
     @overload
     def __getitem__(self, at: slice) -> Sequence[Hit]: ...
     def __getitem__(self, at: int | slice) -> Hit | Sequence[Hit]:
-        """Return one, or a tuple of some."""
+        """Return one hit, or a tuple for a slice."""
         return tuple(map(self._make, self._sources[at])) if isinstance(at, slice) else self._make(self._sources[at])
 
     def __iter__(self) -> Iterator[Hit]:
-        """Make one after the other."""
+        """Build and yield the hits in order."""
         return map(self._make, self._sources)
 
     def __eq__(self, other: object) -> bool:
-        """Compare by the hits, with a tuple too."""
+        """Compare the hits, also with a tuple."""
         return tuple(self) == tuple(other) if isinstance(other, LazyHits | tuple) else NotImplemented
 
     def __hash__(self) -> int:
-        """Agree with an equal tuple."""
+        """Return the hash of the equal tuple."""
         return hash(tuple(self))
 
     def __repr__(self) -> str:
@@ -213,7 +213,7 @@ class LazyHits(Sequence[Hit]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
-    """A candidate that did not make it: which stage dropped it, by which value and limit."""
+    """A dropped candidate: the stage and reason, its value and the limit."""
 
     id: NodeId
     stage: str
@@ -223,27 +223,27 @@ class Rejection:
 
     @property
     def distance(self) -> float:
-        """How far it was off, as a share of the limit, so that cosines and tokens compare."""
+        """The distance from the limit, relative to it, so that cosines and token counts are comparable."""
         return abs(self.value - self.limit) / (abs(self.limit) or 1.0)
 
 
 class BestConfidence(NamedTuple):
-    """The highest confidence of the best hits, and below which none of them counts as an answer."""
+    """The highest confidence among the best hits, and the threshold for an answer."""
 
     value: float
     threshold: float
     calibrated: bool
-    """Whether the embedding model was measured; otherwise words alone decide."""
+    """Whether the embedding model is calibrated; otherwise the words-only model is used."""
 
     @property
     def too_low(self) -> bool:
-        """Whether nothing that was found seems to answer."""
+        """Whether the best confidence is below the threshold."""
         return self.value < self.threshold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What one stage did: how long it took and how much it left."""
+    """The time that a stage took, and the number of candidates and hits after it."""
 
     stage: str
     milliseconds: float
@@ -253,61 +253,64 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """A question and what has been found for it so far; the last stage's is the answer."""
+    """A question with its intermediate results; after the last stage, the answer."""
 
     question: Question
     id: str = ""
     terms: tuple[str, ...] = ()
-    """The index terms of the question's words, as often as it says them."""
+    """The index terms of the question, with repetitions."""
+    text_without_times: str = ""
+    """The question without the times that are searched by date; empty if there are none."""
     phrases: tuple[str, ...] = ()
-    """What the question puts in quotation marks, in folded words."""
+    """The quoted phrases of the question, case-folded."""
     categories: tuple[str, ...] = ()
-    """The categories of memories that the question's words point to, such as `decision` in "What did we decide?"; a hint, no filter."""
+    """Category hints, such as `decision` for "What did we decide?"; not a filter."""
     when: When | None = None
-    """The times that the question names."""
+    """The times in the question."""
     vector: Vectors | None = field(default=None, repr=False)
     query: QueryTokens | None = field(default=None, repr=False)
-    """The query's token vectors, where the model gives them."""
-    held: Mapping[str, int] = field(default_factory=dict, repr=False)
+    """The query's token vectors, if the model provides them."""
+    document_frequencies: Mapping[str, int] = field(default_factory=dict, repr=False)
     """The document frequency of each query term in the space."""
     channels: Mapping[str, Ranking] = field(default_factory=dict)
-    lows: Mapping[str, float] = field(default_factory=dict)
+    cutoffs: Mapping[str, float] = field(default_factory=dict)
+    """For each channel, an upper bound on the score of any memory outside it."""
     complete: Mapping[str, int] = field(default_factory=dict)
-    """Of each channel that saw all that passes the filter: how many that were, before any was too far."""
+    """For each channel that returned every match: the number of matches before similarity floors."""
     signals: Mapping[NodeId, Signals] | None = field(default=None, repr=False)
-    """What the score asks of the hits, where a stage has read it already."""
-    there: Coverage | None = field(default=None, repr=False)
-    """What the space holds, where a stage has asked already."""
+    """The score inputs of the hits, once a stage has read them."""
+    coverage: Coverage | None = field(default=None, repr=False)
+    """The statistics of the space, once a stage has read them."""
     nodes: Mapping[NodeId, Node] = field(default_factory=dict, repr=False)
-    """What a stage has read already of the memories behind the best hits, so that the next need not."""
+    """Nodes of the best hits that a stage has loaded already."""
     hits: Sequence[Hit] = ()
     rejected: tuple[Rejection, ...] = ()
     judge: Callable[[Sequence[Hit]], Sequence[float]] | None = field(default=None, repr=False, compare=False)
-    """Gives hits their confidence; None where there is nothing to judge by."""
+    """Computes the confidence of hits; None if the question has no features for that."""
     best_confidence: BestConfidence | None = None
-    """Whether the best hits seem to answer; None where that was not asked, or could not be told."""
+    """The best confidence and its threshold; None if it was not computed."""
     reranked: int = 0
-    """How many hits a reranker read beside the question."""
+    """The number of hits that were reranked."""
     notes: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
 
     @property
     def nothing_relevant(self) -> bool:
-        """Whether no memory passed, or none seems to answer. What only the token budget shut out was relevant."""
+        """Whether nothing was found, or the best confidence is too low. Hits dropped by the token budget alone count as found."""
         if self.best_confidence is not None and self.best_confidence.too_low:
             return True
         return not self.hits and not any(rejection.reason == "budget_tokens" for rejection in self.rejected)
 
     @property
     def filtered_count(self) -> int:
-        """How many candidates were found and dropped by a threshold or the token budget."""
+        """The number of candidates dropped by a threshold or the token budget."""
         return len(self.rejected)
 
     @property
     def best_rejected(self) -> Rejection | None:
-        """The dropped candidate that came closest to its limit, be that a floor it stayed below or a budget it broke.
+        """The dropped candidate closest to its limit.
 
-        Where all hits were dropped together because none seems to answer, it is the one that was on top.
+        If all hits were dropped for low confidence, the best of them.
         """
         if (doubted := next((each for each in self.rejected if each.reason == "not_relevant"), None)) is not None:
             return doubted
@@ -315,17 +318,17 @@ class Recall:
 
     @property
     def tokens_returned(self) -> int:
-        """About how many tokens the hits' texts have, counted as the token budget counts them."""
+        """The estimated tokens of all returned texts, counted as for the token budget."""
         return sum(token_estimate(hit.context or hit.text) for hit in self.hits)
 
     @property
     def embedding_calls(self) -> int:
-        """How many vectors a model made for it."""
+        """The number of embedding calls for this recall."""
         return int(self.vector is not None)
 
     @property
     def stats(self) -> dict[str, Any]:
-        """How the answer came about, in numbers."""
+        """Statistics of the recall."""
         return {
             "recipe": self.question.recipe,
             "preset": self.question.preset,
@@ -344,7 +347,7 @@ class Recall:
 
     @property
     def trace(self) -> dict[str, Any]:
-        """The thread that led here: the question as understood, and every hit with its reasons."""
+        """The parsed question, the statistics, and every hit with its explanation."""
         return {
             "id": self.id,
             "query": self.question.text,
@@ -362,7 +365,7 @@ class Recall:
 
 
 class Stage(Protocol):
-    """One step of a recall: a value that is called; its options are its fields, so it prints and compares."""
+    """One step of a recall: a callable value whose options are its fields, so it can be printed and compared."""
 
     def __call__(self, recall: Recall) -> Recall:
-        """Return the recall with this stage's part done."""
+        """Return the recall with the results of this stage."""

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from clew.when import TimeSpan, When
 
 RELEVANCE, TIME, NOT_YET = "semantic", "time", "not_yet"
-STEP = 1e-6  # the least difference between two scores: enough for every comparison, too little to be seen
-# How relevant a hit must be to be ordered by time, as a share of the most relevant one. Unrelated texts have a relevance
-# near 0, so half of the best excludes them in small stores too.
+STEP = 1e-6  # smallest gap between two scores: enough to fix the order, too small to be visible
+# Minimum relevance of a hit that is ordered by time, relative to the best. Unrelated texts have a relevance near 0, so half
+# of the best excludes them in small stores too.
 MIN_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class TimeOrder:
-    """Move hits by the times of the question: the latest or earliest first, the period asked about up, the future down.
+    """Reorder hits by the times in the question: latest or earliest first, the named period up, future facts down.
 
-    A question that names no time is about now: then only facts that are not valid yet are moved.
+    A question without a time is about now: then only facts that are not valid yet are moved.
     """
 
     period_weight: float
@@ -58,29 +58,29 @@ class TimeOrder:
         known = recall.signals or {}
         missing = [hit.id for hit in hits if hit.id not in known]
         found = {**known, **(self.store.signals(missing) if missing else {})}
-        # What was forgotten meanwhile has no time; it drops out when it is fetched.
+        # A node deleted meanwhile has no signals; Pack drops it.
         return {hit.id: found.get(hit.id) or Signals(recall.question.where.now, 0.0, 0) for hit in hits}
 
     def _future_facts(self, recall: Recall) -> Recall:
-        """Put a fact that becomes valid later behind the fact that it supersedes, unless the question names a time."""
+        """Rank a fact that becomes valid later below the fact that it supersedes, unless the question names a time."""
         when, signals = recall.when, recall.signals
         if not signals or (when is not None and (when.ahead or when.spans or when.latest or when.earliest)):
             return recall
         hits = LazyHits.of(recall.hits)
-        scores, now = hits.worths(), recall.question.where.moment
+        scores, now = hits.scores(), recall.question.where.moment
         future = [id for id in scores if id in signals and signals[id].t_valid > now]
         if not future:
             return recall
         replaced = self._superseded_by(future)
         found = {hit.id: hit for hit in hits if hit.id in replaced}
         moved: dict[NodeId, Hit] = {}
-        # In the order of time: a successor of a moved fact stays behind that fact too.
+        # In chronological order, so that the successor of a moved fact stays behind that fact too.
         for id in sorted(replaced, key=lambda id: (signals[id].t_valid, id)):
             olds = [old for old in replaced[id] if old in scores]
             least = min((moved[old].score if old in moved else scores[old] for old in olds), default=None)
             if least is not None and found[id].score >= least:
                 moved[id] = with_components(found[id], {NOT_YET: Component(-1.0, found[id].score - least + STEP)})
-        return replace(recall, hits=hits.exchanged(moved)) if moved else recall
+        return replace(recall, hits=hits.with_replaced(moved)) if moved else recall
 
     def _superseded_by(self, ids: list[NodeId]) -> Mapping[NodeId, list[NodeId]]:
         sources = set(ids)
@@ -92,15 +92,15 @@ class TimeOrder:
 
 
 def _in_time_order(hits: Sequence[Hit], signals: Mapping[NodeId, Signals], when: When, now: datetime) -> list[Hit]:
-    """Put the relevant hits first, in the order of time; of equal times the better score stays ahead.
+    """Put the relevant hits first, in chronological order; ties keep the order of their scores.
 
-    What is not valid yet is not the latest, unless nothing else is relevant. A hit without a date of its own comes
-    behind dated ones, for the day it was recorded does not tell when it happened; where fewer than half are dated, all
-    go by the day, so that memories recorded on one day keep their order. What holds now ("currently") is told by when it
-    was recorded.
+    A fact that is not valid yet is not the latest, unless nothing else is relevant. A hit without an explicit date comes
+    after dated ones, because its recording date does not say when it happened. If fewer than half are dated, all are
+    sorted by day, so that memories recorded on one day keep their order. Questions about the current state
+    ("currently") use the recording date.
     """
     relevant = list(hits) if when.alone else _relevant(hits)
-    if when.spans:  # "the latest in March" is none of April
+    if when.spans:  # "the latest in March" excludes April
         relevant = [hit for hit in relevant if inside(signals[hit.id].t_valid, when.spans)]
     relevant = [hit for hit in relevant if signals[hit.id].t_valid <= now] or relevant
     first = sorted(relevant, key=lambda hit: signals[hit.id].t_valid, reverse=not when.earliest)
@@ -110,7 +110,7 @@ def _in_time_order(hits: Sequence[Hit], signals: Mapping[NodeId, Signals], when:
         else:
             first.sort(key=lambda hit: not signals[hit.id].dated)
     ahead = {hit.id for hit in first}
-    return in_place([*first, *(hit for hit in hits if hit.id not in ahead)]) if first else list(hits)
+    return reassign_scores([*first, *(hit for hit in hits if hit.id not in ahead)]) if first else list(hits)
 
 
 def _relevant(hits: Sequence[Hit]) -> list[Hit]:
@@ -118,11 +118,11 @@ def _relevant(hits: Sequence[Hit]) -> list[Hit]:
     return [hit for hit in hits if hit.components[RELEVANCE].value >= least]
 
 
-def in_place(hits: Sequence[Hit]) -> list[Hit]:
-    """Give hits in a new order the scores of their places; the component `time` is what each gained or lost by that.
+def reassign_scores(hits: Sequence[Hit]) -> list[Hit]:
+    """Assign the sorted scores to hits in a new order; the component `time` is the difference to the old score.
 
     >>> old, new = (Hit(id, value, {}, {"semantic": Component(value, 1.0)}) for id, value in (("old", 0.75), ("new", 0.5)))
-    >>> [(hit.id, hit.score, hit.components["time"].value) for hit in in_place([new, old])]
+    >>> [(hit.id, hit.score, hit.components["time"].value) for hit in reassign_scores([new, old])]
     [('new', 0.75, 0.25), ('old', 0.5, -0.25)]
     """
     due = zip(hits, descending([hit.score for hit in hits]), strict=True)
@@ -130,7 +130,7 @@ def in_place(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def descending(scores: Collection[float]) -> Iterator[float]:
-    """Yield the scores from the highest down, equal ones a step apart.
+    """Yield the scores in descending order, ties separated by STEP.
 
     >>> list(descending([0.4, 0.9, 0.9]))
     [0.9, 0.899999, 0.4]
@@ -142,5 +142,5 @@ def descending(scores: Collection[float]) -> Iterator[float]:
 
 
 def inside(moment: datetime, spans: Sequence[TimeSpan]) -> bool:
-    """Tell whether a moment lies in any of the spans, ends included."""
+    """Return whether a moment lies in any of the spans, ends included."""
     return any((span.start is None or span.start <= moment) and (span.end is None or moment <= span.end) for span in spans)

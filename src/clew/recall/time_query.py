@@ -1,8 +1,8 @@
-"""Resolve the times that a question names, and answer a question that asks about nothing but a time.
+"""Resolve the times in a question, and answer questions about a period alone.
 
-"Before we moved" is dated by the one memory that tells of the move. Where some memory is dated in a period that the
-question names, the words of the period are left out of the word search: "What did we decide in June 2026?" would
-otherwise find whatever names the year.
+"Before we moved" is resolved by the one memory about the move. If any memory is dated in a period that the question
+names, the words of the period are removed from the word search: "What did we decide in June 2026?" would otherwise
+match every text that contains the year.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:  # the date grammar is loaded only by a question that names a 
     from clew.when.values import Event
 
 PERIOD = "period"
-MAX_EVENTS = 8  # events of a question that are looked up; a text with more is not a question
-EVENT_CANDIDATES = 20  # memories read to date an event; it must be the only one that holds all its words
-EVENT_RULE = "event "  # prefix of the rule of a span that a memory has dated
-MAX_READ, MAX_CHARACTERS = 50, 400  # hits, and characters of each, that are parsed for dates: all took half a second
-UNDATED = BestConfidence(value=0.0, threshold=0.5, calibrated=False)  # nothing is dated in the period asked about
+MAX_EVENTS = 8  # events looked up per question; a text with more is not a question
+EVENT_CANDIDATES = 20  # memories read to date an event; exactly one must contain all its words
+EVENT_RULE = "event "  # rule prefix of a span that was resolved by a memory
+MAX_READ, MAX_CHARACTERS = 50, 400  # hits, and characters of each, that are parsed for dates: parsing all took half a second
+UNDATED = BestConfidence(value=0.0, threshold=0.5, calibrated=False)  # nothing is dated in the period
 
 
 def query_terms_without(text: str, left_out: frozenset[str]) -> tuple[str, ...]:
-    """Return the index terms of a query without some of them, unless there are no others.
+    """Return the index terms of a query except `left_out`, or all of them if none would remain.
 
     >>> query_terms_without("What did we decide in June?", frozenset({"june"}))
     ('decid',)
@@ -43,22 +43,23 @@ def query_terms_without(text: str, left_out: frozenset[str]) -> tuple[str, ...]:
 
 
 def resolve_times(recall: Recall, *, store: Store) -> Recall:
-    """Return the recall with its events dated by memories, and without words that name a time which is searched by date.
+    """Resolve events by memories, and remove words that name a time which is searched by date from the search terms.
 
-    Those are the words of periods that memories are dated in, and "latest" or "earliest" where they order the answer.
+    These are the words of periods that have memories, and "latest" or "earliest" where the hits are ordered by time.
     """
     if recall.when is None:
         return recall
     if recall.when.unresolved:
         recall = _date_events(recall, recall.when, store)
     when = recall.when
-    # A question about nothing but a period is answered by texts that write it, too.
+    # A question about a period alone is also answered by texts that mention it, so its words stay.
     spans = when.spans if when is not None and not when.alone else ()
     dated = [span for span in spans if _has_memories(span, recall.question.where, store)]
     left_out = {term for span in dated for term in query_terms(span.text)} | (_order_terms(recall, when) if when is not None else set())
     if not left_out:
         return recall
-    return replace(recall, terms=query_terms_without(recall.question.text, frozenset(left_out)))
+    terms = query_terms_without(recall.question.text, frozenset(left_out))
+    return replace(recall, terms=terms, text_without_times=when.rest if when is not None else "")
 
 
 def _order_terms(recall: Recall, when: When) -> set[str]:
@@ -70,13 +71,13 @@ def _order_terms(recall: Recall, when: When) -> set[str]:
 
 
 def _has_memories(span: TimeSpan, where: Filter, store: Store) -> bool:
-    """Tell whether any memory is dated in a span; the words of an event stay, for they tell what the question is about."""
+    """Return whether any memory is dated in a span; False for events, whose words are the topic of the question."""
     in_span = within_dates(where, span.start, span.end)
     return not span.rule.startswith(EVENT_RULE) and bool(store.listing(in_span, sort=Sort.RECENT, limit=1))
 
 
 def within_dates(where: Filter, start: datetime | None, end: datetime | None) -> Filter:
-    """Return a filter that also requires a valid time from `start` to `end`; None is open."""
+    """Return the filter restricted to valid times from `start` to `end`; None is unbounded."""
     since = max((each for each in (where.since, start) if each is not None), default=None)
     until = min((each for each in (where.until, end) if each is not None), default=None)
     return replace(where, since=since, until=until)
@@ -108,7 +109,7 @@ def _event_span(event: Event, where: Filter, store: Store) -> TimeSpan | None:
 
 
 def _memory_of_event(event: Event, where: Filter, store: Store) -> Node | None:
-    """Return the memory that holds every content word of the event; None where memories of several days do."""
+    """Return the memory that contains every content word of the event; None if there are several days to choose from."""
     asked = query_terms(event.clause, compounds=False)
     if not asked:
         return None
@@ -120,7 +121,7 @@ def _memory_of_event(event: Event, where: Filter, store: Store) -> Node | None:
 
 
 def _dates_of(node: Node) -> tuple[datetime, datetime]:
-    """Return when the event of a memory took place: the one date that its text names, or the memory's own."""
+    """Return the dates of an event: the only date in the memory's text, or the memory's own."""
     from clew.when import when  # noqa: PLC0415 - only an event needs it
 
     spans = [span for span in when(node.text, now=node.t_valid).spans if span.relation == "in"]
@@ -129,20 +130,23 @@ def _dates_of(node: Node) -> tuple[datetime, datetime]:
     return node.t_valid, node.t_valid
 
 
-# --- questions about nothing but a time ---
+# --- questions about a period alone ---
 
 
 def answer_by_period(recall: Recall, *, limit: int, store: Store) -> Recall:
-    """Put the memories dated in the period asked about first, latest first; of the others keep those that name the period.
+    """Put the memories dated in the period first, latest first; of the other hits keep those that mention the period.
 
-    Where nothing is dated in the period and no text names it, all hits stay, with a note. A question that asks about
-    more than a period is returned as it is. The number listed does not depend on k: TimeOrder gives the hits the scores of
-    their places among all, which would differ with it.
+    If nothing is dated in the period and no text mentions it, all hits stay, with a note. A question about more than a
+    period is returned unchanged. The number of listed memories does not depend on k, because TimeOrder assigns scores
+    by position.
     """
     when = recall.when
     if when is None or not when.alone:
         return recall
     listed = [node.id for node in _dated_in(when.spans, recall.question.where, limit, store)]
+    if (least := recall.question.min_similarity) and recall.vector is not None:
+        cosines = store.cosines(recall.vector, listed)
+        listed = [id for id in listed if cosines.get(id, least) >= least]
     inside = dict.fromkeys(listed)
     others = [hit for hit in recall.hits if hit.id not in inside]
     naming = _naming(others, when.spans, store)
@@ -163,7 +167,7 @@ def _dated_in(spans: Sequence[TimeSpan], where: Filter, limit: int, store: Store
 
 
 def _naming(hits: Sequence[Hit], spans: Sequence[TimeSpan], store: Store) -> frozenset[NodeId]:
-    """Return the hits whose texts name one of the periods: "founded in 1999" was recorded later and answers all the same."""
+    """Return the hits whose texts mention one of the periods: "founded in 1999" answers although it was recorded later."""
     nodes = store.get([hit.id for hit in hits[:MAX_READ]]) if spans else {}
     dates = [each for each in map(date_terms, spans) if each]
     held = {id: set(terms(f"{node.title} {node.text}")) for id, node in nodes.items()} if dates else {}
@@ -172,7 +176,7 @@ def _naming(hits: Sequence[Hit], spans: Sequence[TimeSpan], store: Store) -> fro
 
 
 def date_terms(span: TimeSpan) -> frozenset[str]:
-    """Return the index terms of the numbers and months in a span's words.
+    """Return the index terms of numbers and month names in the text of a span.
 
     >>> from clew.when import when
     >>> spans = when("What happened in March 1999, and what last week?", now=datetime(2026, 3, 1)).spans
@@ -187,7 +191,7 @@ def date_terms(span: TimeSpan) -> frozenset[str]:
 
 
 def names_period(node: Node, spans: Sequence[TimeSpan]) -> bool:
-    """Tell whether a text names a date inside one of the spans, relative dates being read from the memory's own date.
+    """Return whether a text mentions a date inside one of the spans; relative dates are resolved from the memory's date.
 
     >>> from clew.when import when
     >>> from clew.testing import node

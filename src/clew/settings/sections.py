@@ -1,4 +1,4 @@
-"""The settings, by section, with their defaults: the numbers are the mission's unless a comment says otherwise."""
+"""The settings by section, with their defaults, bounds and descriptions."""
 
 from __future__ import annotations
 
@@ -19,29 +19,31 @@ COSINE = (-1.0, 1.0)
 
 
 class Section:
-    """Compares and shows by value. Written once: generated for each of the ten classes it costs 3 ms at every start."""
+    """Equality and repr by value. Written once: generated methods for each section class cost 3 ms at every start."""
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether all values are equal."""
+        """Return whether all values are equal."""
         return type(self) is type(other) and vars(self) == vars(other)
 
-    __hash__ = None  # type: ignore[assignment]  # mappings inside: `config_hash` is the identity
+    __hash__ = None  # type: ignore[assignment]  # contains mappings; use `config_hash` as an identity
 
     def __repr__(self) -> str:
-        """Show the values as the call that makes them."""
+        """Return the constructor call with all values."""
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StoreSettings(Section):
-    """Where memories are kept, and how safely."""
+    """Where memories are stored, and how durably."""
 
-    path: str = setting("~/.local/share/clew/memory.clew", "The store file; CLEW_STORE is the short form.")
+    path: str = setting("~/.local/share/clew/memory.clew", "Path of the store file. Short form: CLEW_STORE.")
     synchronous: str = setting(
-        "FULL", "FULL: an acknowledged write survives a power cut; NORMAL: a killed process only.", choices=("FULL", "NORMAL")
+        "FULL",
+        "Durability of an acknowledged write. FULL: survives a power failure; NORMAL: survives a killed process only.",
+        choices=("FULL", "NORMAL"),
     )
-    busy_timeout_seconds: float = setting(30.0, "How long a writer waits for another process.", within=(0, 3600))
-    space: str = setting("default", "The space (tenant) used when none is named; CLEW_SPACE is the short form.")
+    busy_timeout_seconds: float = setting(30.0, "How long a write waits for a lock held by another process.", within=(0, 3600))
+    space: str = setting("default", "Default space (tenant). Short form: CLEW_SPACE.")
 
     @property
     def file(self) -> Path:
@@ -51,7 +53,7 @@ class StoreSettings(Section):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MemorySettings(Section):
-    """What a memory may be (V1, V2)."""
+    """Categories, triggers and size limits of a memory."""
 
     categories: tuple[str, ...] = setting(
         (
@@ -68,248 +70,248 @@ class MemorySettings(Section):
             "question",
             "note",
         ),
-        "The categories a memory may have; a list here replaces the default.",
+        "Allowed categories; a list here replaces the default.",
     )
-    default_category: str = setting("observation", "The category of a memory that names none.")
+    default_category: str = setting("observation", "Category of a memory that is added without one.")
     triggers: tuple[str, ...] = setting(
         ("problem-solution", "learning-failure", "feedback", "observation", "decision", "instruction", "correction"),
-        "What may have caused a memory to be written; a list here replaces the default.",
+        "Allowed triggers (what caused a memory to be written); a list here replaces the default.",
     )
-    default_importance: float = setting(0.5, "The importance of a memory that names none.", within=UNIT)
+    default_importance: float = setting(0.5, "Importance of a memory that is added without one.", within=UNIT)
     min_characters: int = setting(
-        12, "A shorter text is rejected (too_short); a sign of a script without spaces, or of Korean, counts as two.", within=POSITIVE
+        12,
+        "Minimum length; a shorter text is rejected (too_short). A Korean character, or one of a script without spaces, counts as two.",
+        within=POSITIVE,
     )
-    max_characters: int = setting(4000, "A longer text is rejected (too_long): import it as a document.", within=POSITIVE)
-    max_keywords: int = setting(10, "How many keywords are kept with a memory.", within=(0, 1000))
-    max_title_characters: int = setting(200, "The longest title.", within=POSITIVE)
-    max_tags: int = setting(32, "The most tags a memory may have.", within=ANY_COUNT)
-    max_metadata_bytes: int = setting(16384, "The largest metadata of a memory, as JSON.", within=(2, math.inf))
+    max_characters: int = setting(
+        4000, "Maximum length; a longer text is rejected (too_long). Import it as a document instead.", within=POSITIVE
+    )
+    max_keywords: int = setting(10, "Maximum number of keywords stored with a memory.", within=(0, 1000))
+    max_title_characters: int = setting(200, "Maximum length of a title.", within=POSITIVE)
+    max_tags: int = setting(32, "Maximum number of tags of a memory.", within=ANY_COUNT)
+    max_metadata_bytes: int = setting(16384, "Maximum size of a memory's metadata as JSON.", within=(2, math.inf))
     auto_supersede: bool = setting(
-        False, "Let a new dynamic memory supersede by itself the one dynamic memory of the same title and category that is true then."
+        False, "Supersede automatically: a new dynamic memory replaces the only valid dynamic memory of the same title and category."
     )
-    batch_size: int = setting(256, "How many memories one transaction of a batch writes.", within=(1, 10_000))
+    batch_size: int = setting(256, "Memories written per transaction in a batch.", within=(1, 10_000))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DuplicateSettings(Section):
-    """When a text counts as one we already have (V3, V4)."""
+    """How duplicates of stored memories are detected."""
 
-    exact: bool = setting(True, "Reinforce the memory with the same normalised text instead of adding a second.")
+    exact: bool = setting(True, "Reinforce a memory with the same normalised text instead of adding a duplicate.")
     near: bool = setting(
-        True, "Reinforce a near memory instead of adding a second, where the text adds no word, speaker, title or time to it."
+        True, "Reinforce a near-duplicate instead of adding a memory, if the new text adds no word, speaker, title or time."
     )
     near_threshold: float = setting(
-        0.8, "From where on two memories are near: 0 is the model's cosine of unrelated texts, 1 of equal ones.", within=UNIT
+        0.8, "Minimum similarity of near-duplicates: 0 is the model's mean cosine of unrelated texts, 1 is identical.", within=UNIT
     )
-    near_neighbours: int = setting(50, "How many nearest live memories are compared.", within=(1, 1000))
-    near_threshold_by_category: Mapping[str, float] = setting({}, "The near_threshold of single categories.", within=UNIT)
+    near_neighbours: int = setting(50, "Number of nearest current memories to compare with.", within=(1, 1000))
+    near_threshold_by_category: Mapping[str, float] = setting({}, "Overrides of near_threshold by category.", within=UNIT)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FirewallSettings(Section):
-    """What is watched for where texts come in (X8)."""
+    """How secrets, instructions and echoes in incoming texts are handled."""
 
     secrets: str = setting(
         "redact",
-        "redact: keys, tokens and passwords are taken out; refuse: such a text is rejected (secret); allow: it is kept as it is.",
+        "Keys, tokens and passwords in a text. redact: remove them; refuse: reject the text (secret); allow: store it unchanged.",
         choices=("redact", "refuse", "allow"),
     )
-    cards: bool = setting(False, "Take payment card numbers for secrets too.")
+    cards: bool = setting(False, "Treat payment card numbers as secrets too.")
     instructions: str = setting(
         "flag",
-        "flag: text that gives its reader orders is kept, and served with a flag and low trust; archive: kept and not served until "
-        "unarchived; refuse: rejected (instruction).",
+        "Text that instructs its reader (prompt injection). flag: store it and return it flagged with low trust; archive: store it "
+        "archived; refuse: reject it (instruction).",
         choices=("flag", "archive", "refuse"),
     )
-    echo: bool = setting(True, "Do not store again as new what Clew itself returned lately (rule echo); on_duplicate insert overrides it.")
-    echo_minutes: float = setting(240.0, "For how long what was returned is recognised.", within=(0, 100_000))
+    echo: bool = setting(True, "Do not store as new what Clew returned recently (rule echo); on_duplicate insert overrides it.")
+    echo_minutes: float = setting(240.0, "How long returned text is recognised as an echo.", within=(0, 100_000))
     echo_share: float = setting(
         1.0,
-        "The share of a text's words, wrapping aside, that must have been returned; what is added is never a number or a name.",
+        "Minimum share of a text's words, without introductory phrases, that were returned before; an added number or name is no echo.",
         within=(0.5, 1.0),
     )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EntitySettings(Section):
-    """What is noted of the names in a text (V8)."""
+    """How names (entities) are extracted from texts."""
 
-    enabled: bool = setting(True, "Note what memories and chunks name and are about.")
-    extractor: str = setting(
-        "rules", "What finds names: the rules, or a library that you have installed.", choices=("rules", "spacy", "gliner")
-    )
-    model: str = setting("default", "The library's model, by name or folder; default: its small one for English.")
-    least_confidence: float = setting(0.75, "What is less sure to be a name is not noted.", within=UNIT)
-    most: int = setting(10, "The most names that are noted of one text.", within=(0, 1000))
-    openings: bool = setting(True, "Take a memory to tell of what its text begins with: a heading, or a name.")
+    enabled: bool = setting(True, "Extract the names in memories and chunks.")
+    extractor: str = setting("rules", "Entity extractor: built-in rules, or an installed library.", choices=("rules", "spacy", "gliner"))
+    model: str = setting("default", "Model of the library, by name or folder; default: its small English model.")
+    least_confidence: float = setting(0.75, "Minimum confidence of an extracted name.", within=UNIT)
+    most: int = setting(10, "Maximum number of names per text.", within=(0, 1000))
+    openings: bool = setting(True, "Treat the heading or name that a text begins with as its subject.")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RelatedSettings(Section):
-    """Which memories are linked because they say similar things (V9)."""
+    """How similar memories are linked."""
 
-    enabled: bool = setting(True, "Link a new memory to those that say similar things, where near duplicates are looked for.")
-    least: float = setting(0.4, "From where on two memories are related, on the scale of duplicates.near_threshold.", within=UNIT)
-    most: int = setting(
-        10, "With how many earlier memories a new one is linked, and with how many later ones it is in its turn.", within=(0, 100)
-    )
+    enabled: bool = setting(True, "Link a new memory to similar ones, found by the search for near-duplicates (duplicates.near).")
+    least: float = setting(0.4, "Minimum similarity of related memories, on the scale of duplicates.near_threshold.", within=UNIT)
+    most: int = setting(10, "Maximum links of a memory to earlier ones, and again from later ones.", within=(0, 100))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class QuestionSettings(Section):
-    """Which questions a memory is also found by (V10)."""
+    """Hypothetical questions: questions that a memory answers, which are searched too."""
 
-    # Off: on 62 questions of our own, those made by rule put 54 answers first where 53 are without (tests/recall/test_question_channel.py).
-    enabled: bool = setting(False, "Make, for memories with one of the triggers, the questions that they answer.")
-    triggers: tuple[str, ...] = setting(("problem-solution", "learning-failure"), "The triggers of the memories that get questions.")
-    generator: str = setting("rules", "What makes them: rules for English, or a language model.", choices=("rules", "llm"))
-    most: int = setting(2, "How many questions are kept with a memory.", within=(1, 2))
-    match: bool = setting(True, "Let the questions of memories be matched in a recall.")
+    # Off: on 62 questions, rule-made questions ranked 54 answers first, against 53 without (tests/recall/test_question_channel.py).
+    enabled: bool = setting(False, "Generate questions for new memories with one of the triggers.")
+    triggers: tuple[str, ...] = setting(("problem-solution", "learning-failure"), "Triggers of the memories that get questions.")
+    generator: str = setting("rules", "Question generator: English rules, or a language model.", choices=("rules", "llm"))
+    most: int = setting(2, "Maximum number of questions per memory.", within=(1, 2))
+    match: bool = setting(True, "Search the stored questions in a recall.")
     share: float = setting(
-        0.6, "The share of the best question in what a memory with questions means (V13); its text has the rest.", within=UNIT
+        0.6, "Share of the best question in the vector weight of a memory that has questions; its text has the rest.", within=UNIT
     )
-    endpoint: str = setting("http://127.0.0.1:11434/v1", "Where the language model is asked, by the chat protocol of OpenAI.")
-    model: str = setting("none", "The language model's name at the endpoint; the generator llm needs one.")
-    key_env: str = setting("OPENAI_API_KEY", "The environment variable that holds the endpoint's key, if it wants one.")
-    timeout_seconds: float = setting(20.0, "How long an answer of the language model is waited for.", within=(0.1, 600))
+    endpoint: str = setting("http://127.0.0.1:11434/v1", "URL of the language model; must support the OpenAI chat API.")
+    model: str = setting("none", "Name of the language model at the endpoint; required by the generator llm.")
+    key_env: str = setting("OPENAI_API_KEY", "Environment variable with the API key of the endpoint, if it needs one.")
+    timeout_seconds: float = setting(20.0, "Timeout of a request to the language model.", within=(0.1, 600))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SubstanceSettings(Section):
-    """Which texts hold nothing worth recalling (V5)."""
+    """Which texts are rejected as small talk."""
 
-    enabled: bool = setting(True, "Reject texts without substance.")
+    enabled: bool = setting(True, "Reject texts without content, such as small talk.")
     min_telling_words: int = setting(
-        1, "The fewest different words that tell something: no stop words, chatter or light verbs.", within=(0, 100)
+        1, "Minimum number of distinct content words; stop words, small talk and light verbs do not count.", within=(0, 100)
     )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ModelSettings(Section):
-    """Which model makes the vectors."""
+    """The embedding model."""
 
-    embedder: str = setting("arctic-embed-s", "The embedding model, by its name in `clew models list`.")
-    auto_pull: bool = setting(True, "Fetch the model when it is first wanted; CLEW_OFFLINE=1 forbids it too.")
+    embedder: str = setting("arctic-embed-s", "Name of the embedding model in `clew models list`.")
+    auto_pull: bool = setting(True, "Download the model on first use; CLEW_OFFLINE=1 prevents that.")
     token_codes: bool = setting(
-        True, "Keep one bit of each number of a text's token vectors for late interaction: 48 bytes a token with the default model."
+        True, "Store token vectors for late interaction, one bit per dimension: 48 bytes per token with the default model."
     )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RecallSettings(Section):
-    """How candidates are found and fused (U7)."""
+    """How candidates are found and ranked."""
 
-    k: int = setting(10, "How many hits a recall returns.", within=(1, 1000))
+    k: int = setting(10, "Maximum number of hits.", within=(1, 1000))
     recipe: str = setting(
         "balanced",
-        "The list of stages a recall runs.",
+        "Recipe: the list of stages that a recall runs.",
         choices=("fast", "balanced", "thorough", "reranked", "agent", "staged", "passages", "lexical", "dense"),
     )
-    preset: str = setting("semantic", "The weights of the score: a name of score.presets.")
-    candidates: int = setting(100, "How many candidates each channel brings.", within=(1, 10_000))
+    preset: str = setting("semantic", "Weights of the score: a name in score.presets.")
+    candidates: int = setting(100, "Candidates per channel.", within=(1, 10_000))
     dense_floor: float = setting(
-        -0.1, "What is less similar is no dense candidate: 0 is the model's cosine of an unrelated text, 1 the highest.", within=COSINE
+        -0.1, "Minimum similarity of a dense candidate: 0 is the model's mean cosine of unrelated texts, 1 the highest.", within=COSINE
     )
-    fusion: str = setting("weighted", "How channels are fused: a weighted sum of scores, or reciprocal ranks.", choices=("weighted", "rrf"))
-    rrf_k: int = setting(60, "The k of reciprocal-rank fusion: score = sum of weight / (k + rank).", within=ANY_COUNT)
-    rrf_dense_weight: float = setting(0.7, "The weight of the dense channel in rank fusion.", within=UNIT)
-    rrf_sparse_weight: float = setting(0.3, "The weight of the sparse channel in rank fusion.", within=UNIT)
+    fusion: str = setting(
+        "weighted", "Fusion of channels: a weighted sum of scores, or reciprocal rank fusion.", choices=("weighted", "rrf")
+    )
+    rrf_k: int = setting(60, "Constant k of reciprocal rank fusion: score = sum of weight / (k + rank).", within=ANY_COUNT)
+    rrf_dense_weight: float = setting(0.7, "Weight of the dense channel in reciprocal rank fusion.", within=UNIT)
+    rrf_sparse_weight: float = setting(0.3, "Weight of the sparse channel (BM25) in reciprocal rank fusion.", within=UNIT)
     weights: Mapping[str, float] = setting(
         FEATURE_WEIGHTS,
-        "How much each feature counts in the relevance; those named here replace the defaults, and 0 turns a feature off.",
+        "Weight of each feature in the relevance. Features listed here override their defaults; 0 turns a feature off.",
         within=UNIT,
     )
-    late_interaction: bool = setting(True, "Compare the query token by token with the best candidates (MaxSim).")
-    code_features: bool = setting(True, "Rank source code by file name, definition and kind of file, and spread its hits over files.")
-    times: bool = setting(True, "Use the times that a question names: its period, and the latest or earliest if it asks for that.")
+    late_interaction: bool = setting(True, "Score the best candidates by late interaction (MaxSim).")
+    code_features: bool = setting(True, "Rank source code by file name, definition and kind of file, and diversify hits over files.")
+    times: bool = setting(True, "Parse times in a question: prefer its period, and sort by date if it asks for the latest or earliest.")
     relevance_gate: str = setting(
         "flag",
-        "Hits that seem to answer nothing: on returns none of them, flag returns them as nothing_relevant, off does not judge.",
+        "If the best confidence is below the threshold: on returns no hits, flag returns them with nothing_relevant, off does not check.",
         choices=("on", "flag", "off"),
     )
-    min_similarity: float = setting(0.0, "A hit with a lower similarity is not returned.", within=COSINE)
-    budget_tokens: int = setting(0, "The most tokens a recall returns; 0 is no limit.", within=ANY_COUNT)
-    max_query_characters: int = setting(20_000, "The longest question.", within=POSITIVE)
+    min_similarity: float = setting(0.0, "Minimum cosine of a hit.", within=COSINE)
+    budget_tokens: int = setting(0, "Maximum tokens of all returned texts; 0 is no limit.", within=ANY_COUNT)
+    max_query_characters: int = setting(20_000, "Maximum length of a question.", within=POSITIVE)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class GateSettings(Section):
-    """Which chunks are not worth a reader's time (U9); memories always pass."""
+    """Which low-quality chunks are rejected; memories always pass."""
 
-    always: bool = setting(False, "Judge chunks in every recipe, not in the recipe agent alone.")
-    min_quality: float = setting(0.4, "A chunk of lower quality is turned away.", within=UNIT)
-    min_words: int = setting(30, "A shorter chunk is turned away unless its context could be added.", within=ANY_COUNT)
-    excluded_stubs: tuple[str, ...] = setting(("media", "reference", "breadcrumb"), "The kinds of stub that are turned away.")
+    always: bool = setting(False, "Apply the gate in every recipe, not only in agent.")
+    min_quality: float = setting(0.4, "Minimum quality of a chunk.", within=UNIT)
+    min_words: int = setting(30, "Minimum words of a chunk without added context.", within=ANY_COUNT)
+    excluded_stubs: tuple[str, ...] = setting(("media", "reference", "breadcrumb"), "Kinds of stubs that are rejected.")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RerankSettings(Section):
-    """How the best hits are read once more beside the question (U11)."""
+    """How a cross-encoder reranks the best hits."""
 
-    always: bool = setting(False, "Rerank in every recipe but lexical and dense, not in the recipe reranked alone.")
-    model: str = setting("ms-marco-minilm", "The cross-encoder, by its name in `clew models list`; none turns it off.")
-    # Both in a plateau on the dev part of LoCoMo (30 to 60 read, 0.2 to 0.3: recall@10 85.0 to 85.4), watching SciFact.
-    # What they are worth on other sets, losses too, is in docs/evaluation.md.
-    depth: int = setting(30, "How many of the best hits are read.", within=(2, 1000))
-    weight: float = setting(0.3, "The share of what it says beside the hits' own scores; 0 turns it off.", within=(0, 0.9))
+    always: bool = setting(False, "Rerank in every recipe except passages, lexical and dense, not only in reranked.")
+    model: str = setting("ms-marco-minilm", "Name of the cross-encoder in `clew models list`; none turns it off.")
+    # Chosen on LoCoMo dev, with SciFact as a check: a plateau (depth 30 to 60, weight 0.2 to 0.3: recall@10 85.0 to 85.4).
+    # docs/evaluation.md has gains and losses on other sets.
+    depth: int = setting(30, "Number of best hits to rerank.", within=(2, 1000))
+    weight: float = setting(0.3, "Weight of the rerank score against the hits' own scores; 0 turns it off.", within=(0, 0.9))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ExpansionSettings(Section):
-    """What is returned around short chunks (U10)."""
+    """Context of short chunks."""
 
-    enabled: bool = setting(True, "Return the neighbours of short chunks beside them.")
-    below_words: int = setting(50, "A chunk with fewer words is short.", within=ANY_COUNT)
-    reach: int = setting(1, "How many neighbours on each side are returned.", within=(0, 20))
+    enabled: bool = setting(True, "Return short chunks with their neighbours as context.")
+    below_words: int = setting(50, "A chunk with fewer words counts as short.", within=ANY_COUNT)
+    reach: int = setting(1, "Neighbours on each side.", within=(0, 20))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SpreadSettings(Section):
-    """How a signal spreads from the best hits to what they are linked to (V15, V16)."""
+    """Spreading activation: how links from the best hits add and promote others."""
 
-    enabled: bool = setting(True, "Bring in what the question names and what the best hits are linked to.")
-    starts: int = setting(3, "From how many of the best hits the signal spreads.", within=(1, 100))
+    enabled: bool = setting(True, "Add and promote memories that the question names or that the best hits link to.")
+    starts: int = setting(3, "Number of best hits to start from.", within=(1, 100))
     mode: str = setting(
         "expected",
-        "Follow every link, draw links by chance (by the seed), or walk with restarts.",
+        "expected: follow every link; sampled: draw links at random, by the seed; pagerank: random walk with restarts.",
         choices=("expected", "sampled", "pagerank"),
     )
-    hops: int = setting(2, "How many links a path has at most.", within=(1, 10))
-    nodes: int = setting(6, "The links of how many nodes are followed, over all starts together.", within=(1, 10_000))
-    fade: float = setting(1.0, "What a signal keeps at every link, beside the link's weight.", within=UNIT)
+    hops: int = setting(2, "Maximum links in a path.", within=(1, 10))
+    nodes: int = setting(6, "Maximum number of nodes to expand, over all starts together.", within=(1, 10_000))
+    fade: float = setting(1.0, "Factor of the signal at every link, in addition to the weight of the link.", within=UNIT)
     weights: Mapping[str, float] = setting(
-        # RELATED at 0.2 against 0: CACM +0.8 points of nDCG@10, CoSQA +0.4, small stores and HotpotQA +0.1, none lower.
+        # RELATED at 0.2 instead of 0: CACM +0.8 points of nDCG@10, CoSQA +0.4, small stores and HotpotQA +0.1, none lower.
         {"NAMES": 1.0, "NAMED_BY": 0.3, "OPENS": 1.0, "SHARES": 1.0, "RELATED": 0.2, "OTHER": 0.5}
         | dict.fromkeys(("PART_OF", "FOLLOWS", "SUPERSEDES", "IMPORTS", "DEFINES", "CALLS"), 0.0),
-        "How much each kind of link passes on; OTHER is for kinds not named here, such as those of links that you make.",
+        "Share of the signal that each kind of link passes on; OTHER is for all other kinds, such as user-defined links.",
         within=UNIT,
     )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ImportSettings(Section):
-    """How files become nodes (U4)."""
+    """How files are imported."""
 
-    category: str = setting("note", "The category of what is imported.")
-    max_file_mb: float = setting(10.0, "A larger file is skipped, and reported as skipped; in millions of bytes.", within=(0.001, 2000))
+    category: str = setting("note", "Category of imported files.")
+    max_file_mb: float = setting(10.0, "Maximum file size in MB (10^6 bytes); a larger file is reported as skipped.", within=(0.001, 2000))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ScoreSettings(Section):
-    """How a hit's score is composed (M1, M2)."""
+    """How relevance, recency, importance and access count make up the score."""
 
-    recency_rate_per_day: float = setting(0.1, "The rate r in recency = e^(-r * age in days).", within=(0, 100))
-    # Counted from its beginning, a fact of June that was told today lost to every other one that was told today.
+    recency_rate_per_day: float = setting(0.1, "Rate r in recency = e^(-r * age in days).", within=(0, 100))
+    # With `valid`, a fact recorded today that became true in June ranked below every other fact recorded today.
     recency_from: str = setting(
         "told",
-        "From when that age is counted: told, when it became true or was told if that was later; or valid, when it became true. "
-        "Files and chats keep the times of their own.",
+        "Start of that age. told: the later of the valid time and the time of recording; valid: the valid time. "
+        "Imported files and chats always use their own times.",
         choices=("told", "valid"),
     )
-    access_divisor: float = setting(5.0, "The divisor d in access = min(1, ln(1 + n) / d).", within=(0.001, 1000))
-    meta_weight: float = setting(
-        0.0, "The share in relevance of what a hit is filed under: keywords, time, entities (V13); 0 turns it off.", within=UNIT
-    )
+    access_divisor: float = setting(5.0, "Divisor d in access = min(1, ln(1 + n) / d).", within=(0.001, 1000))
+    meta_weight: float = setting(0.0, "Share of metadata overlap (keywords, time, entities) in the relevance; 0 turns it off.", within=UNIT)
     presets: Mapping[str, Weights] = setting(
         {
             "balanced": Weights(0.5, 0.2, 0.2, 0.1),
@@ -318,139 +320,129 @@ class ScoreSettings(Section):
             "important": Weights(0.3, 0.1, 0.5, 0.1),
             "popular": Weights(0.3, 0.1, 0.1, 0.5),
         },
-        "Named weights of the score; a preset named here is added to the others or replaces its namesake.",
+        "Named weights of the score; a preset here is added, or replaces the one of the same name.",
         within=UNIT,
     )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TraceRankSettings(Section):
-    """How much a hit's history speaks for it. The defaults were chosen with `python -m benchmarks.history`."""
+    """TraceRank: how the history of a hit changes its relevance. The defaults were chosen with `python -m benchmarks.history`."""
 
-    enabled: bool = setting(True, "Multiply the relevance of hits by what happened to them.")
-    reinforcement: bool = setting(True, "Let count how often and how lately the same was said again.")
-    graph: bool = setting(False, "Let count how many memories are related to it.")
-    temporal: bool = setting(True, "Let what is dynamic or ephemeral fade with the time since it was last said.")
-    # A smaller one buries what is out of date where the question asks for it: at 0.67 one such question in seven.
-    least: float = setting(0.9, "The smallest factor.", within=UNIT)
-    most: float = setting(1.1, "The largest factor.", within=(1.0, 10.0))
-    min_relevance_share: float = setting(0.5, "It acts on hits that are at least so relevant, as a share of the best one.", within=UNIT)
+    enabled: bool = setting(True, "Multiply the relevance of hits by a factor from their history.")
+    reinforcement: bool = setting(True, "Raise memories that were added again, by how often and how recently.")
+    graph: bool = setting(False, "Raise memories with many related ones.")
+    temporal: bool = setting(True, "Lower dynamic and ephemeral memories with the time since they were last added.")
+    # A smaller bound loses outdated memories that a question asks for: at 0.67, one such question in seven.
+    least: float = setting(0.9, "Lower bound of the factor.", within=UNIT)
+    most: float = setting(1.1, "Upper bound of the factor.", within=(1.0, 10.0))
+    min_relevance_share: float = setting(0.5, "Minimum relevance of a hit that it applies to, relative to the best hit.", within=UNIT)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DecaySettings(Section):
-    """When `clew decay` archives a memory (V11); score = importance * e^(-rate * days without use) * (1 + gain * ln(1 + accesses))."""
+    """When `clew decay` archives a memory: score = importance * e^(-rate * days without use) * (1 + gain * ln(1 + accesses))."""
 
-    rate_per_day: float = setting(0.1, "The rate at which a memory fades while nobody uses it.", within=(0, 100))
-    archive_below: float = setting(0.1, "A memory with a lower score is archived, unless it is protected.", within=UNIT)
-    access_gain: float = setting(0.1, "How much being recalled strengthens a memory.", within=(0, 100))
+    rate_per_day: float = setting(0.1, "Decay rate of an unused memory.", within=(0, 100))
+    archive_below: float = setting(0.1, "Archive memories with a lower score, unless protected.", within=UNIT)
+    access_gain: float = setting(0.1, "How much accesses raise the score.", within=(0, 100))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AccessSettings(Section):
-    """How returned hits are counted (M5)."""
+    """How accesses are counted."""
 
-    track: bool = setting(True, "Count the memories a recall returns.")
-    min_interval_seconds: float = setting(3600.0, "A memory is counted at most once in this time.", within=ANY_COUNT)
-    flush_seconds: float = setting(2.0, "How long a counted access may wait before it is written.", within=(0, 3600))
-    batch: int = setting(256, "How many waiting accesses are written at once.", within=POSITIVE)
+    track: bool = setting(True, "Count each returned memory as an access.")
+    min_interval_seconds: float = setting(3600.0, "Minimum time between two counted accesses of a memory.", within=ANY_COUNT)
+    flush_seconds: float = setting(2.0, "Maximum delay before accesses are written.", within=(0, 3600))
+    batch: int = setting(256, "Accesses per write.", within=POSITIVE)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ListSettings(Section):
-    """What the direct lists show (M4)."""
+    """Thresholds of the lists of important and popular memories."""
 
-    important_min: float = setting(0.7, "The least importance in the list of important memories.", within=UNIT)
-    popular_min: int = setting(5, "The fewest accesses in the list of popular memories.", within=ANY_COUNT)
+    important_min: float = setting(0.7, "Minimum importance in the list of important memories.", within=UNIT)
+    popular_min: int = setting(5, "Minimum accesses in the list of popular memories.", within=ANY_COUNT)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ChunkSettings(Section):
-    """How long texts are cut (U1); sizes are in tokens of the embedding model."""
+    """How long texts are split into chunks; sizes are in tokens of the embedding model."""
 
     min_tokens: int = setting(
-        100, "A smaller chunk is joined to a neighbour where that keeps max_tokens; a message stays apart.", within=ANY_COUNT
+        100, "Minimum size; a smaller chunk is merged with a neighbour if max_tokens allows, except chat messages.", within=ANY_COUNT
     )
-    target_tokens: int = setting(512, "How large a chunk is to become.", within=POSITIVE)
-    max_tokens: int = setting(768, "No chunk is larger.", within=(8, math.inf))
-    overlap_tokens: int = setting(50, "How much of a chunk that ended for its size alone the next one repeats.", within=ANY_COUNT)
-    semantic_threshold: float = setting(
-        0.35, "The distance (1 - cosine) from which neighbours are about different subjects.", within=(0.0, 2.0)
-    )
+    target_tokens: int = setting(512, "Target size of a chunk.", within=POSITIVE)
+    max_tokens: int = setting(768, "Maximum size of a chunk.", within=(8, math.inf))
+    overlap_tokens: int = setting(50, "Overlap with the previous chunk if that was split for its size alone.", within=ANY_COUNT)
+    semantic_threshold: float = setting(0.35, "Distance (1 - cosine) between neighbours from which a new chunk starts.", within=(0.0, 2.0))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ServeSettings(Section):
-    """How `clew serve` is reached, and what a request may cost (S3)."""
+    """Address and limits of `clew serve`."""
 
-    host: str = setting("127.0.0.1", "The address to listen on; any but this machine's own needs a token in the store.")
-    port: int = setting(7411, "The port to listen on; 0 takes a free one.", within=(0, 65535))
-    require_token: bool = setting(False, "Ask for a token also if the store has never had one; a store that has had one always asks.")
+    host: str = setting("127.0.0.1", "Address to listen on; any but loopback requires a token in the store.")
+    port: int = setting(7411, "Port to listen on; 0 picks a free one.", within=(0, 65535))
+    require_token: bool = setting(False, "Require a token even if the store never had one; a store that had one always requires it.")
     allowed_hosts: tuple[str, ...] = setting(
-        ("localhost", "127.0.0.1", "[::1]"), "The names under which it may be called, beside serve.host; * is any."
+        ("localhost", "127.0.0.1", "[::1]"), "Allowed Host headers in addition to serve.host; * allows any."
     )
-    allowed_origins: tuple[str, ...] = setting((), "The origins of web pages that may call it, beside its own; none by default.")
-    import_roots: tuple[str, ...] = setting((), "The folders below which a request may name a path to import; none by default.")
-    max_request_mb: float = setting(16.0, "The largest body of a request, in millions of bytes.", within=(0.001, 2000))
-    max_batch: int = setting(1000, "The most memories in one request.", within=(1, 100_000))
-    receive_seconds: float = setting(30.0, "How long a request may take to arrive.", within=(0.1, 3600))
-    answer_seconds: float = setting(60.0, "How long an answer may take to be made.", within=(0.1, 3600))
-    threads: int = setting(8, "How many requests are worked on at once.", within=(1, 256))
-    queue: int = setting(64, "How many more may wait for a thread; further ones are told to come again.", within=(0, 10_000))
-    max_connections: int = setting(512, "How many connections may be open at once.", within=(1, 100_000))
-    requests_per_second: float = setting(
-        100.0, "How many requests a token, or without one an address, may make; 0 is no limit.", within=ANY_COUNT
-    )
-    burst: int = setting(200, "How many of them may come at once.", within=POSITIVE)
-    waiting_jobs: int = setting(16, "How many imports may wait for their turn.", within=(1, 1000))
-    kept_jobs: int = setting(100, "How many finished imports of each space are remembered.", within=(1, 10_000))
-    import_cpu_seconds: float = setting(
-        300.0, "The CPU time that an import may use for one file, or for one batch of vectors.", within=(1, 86_400)
-    )
-    import_memory_mb: float = setting(
-        2000.0, "The memory that the process which imports may use, in millions of bytes.", within=(200, 1_000_000)
-    )
-    drain_seconds: float = setting(20.0, "How long a server that is told to stop waits for what it has begun.", within=(0, 3600))
+    allowed_origins: tuple[str, ...] = setting((), "Allowed Origin headers of web pages, in addition to its own; none by default.")
+    import_roots: tuple[str, ...] = setting((), "Folders that a request may import from; none by default.")
+    max_request_mb: float = setting(16.0, "Maximum size of a request body in MB (10^6 bytes).", within=(0.001, 2000))
+    max_batch: int = setting(1000, "Maximum memories per request.", within=(1, 100_000))
+    receive_seconds: float = setting(30.0, "Timeout for receiving a request.", within=(0.1, 3600))
+    answer_seconds: float = setting(60.0, "Timeout for producing a response.", within=(0.1, 3600))
+    threads: int = setting(8, "Requests processed concurrently.", within=(1, 256))
+    queue: int = setting(64, "Requests that may wait for a thread; further ones get 503 with Retry-After.", within=(0, 10_000))
+    max_connections: int = setting(512, "Maximum open connections.", within=(1, 100_000))
+    requests_per_second: float = setting(100.0, "Rate limit per token or, without one, per address; 0 is no limit.", within=ANY_COUNT)
+    burst: int = setting(200, "Burst size of the rate limit.", within=POSITIVE)
+    waiting_jobs: int = setting(16, "Maximum queued imports.", within=(1, 1000))
+    kept_jobs: int = setting(100, "Finished imports that are kept per space.", within=(1, 10_000))
+    import_cpu_seconds: float = setting(300.0, "Maximum CPU time of an import per file, or per batch of vectors.", within=(1, 86_400))
+    import_memory_mb: float = setting(2000.0, "Maximum memory of the import process in MB (10^6 bytes).", within=(200, 1_000_000))
+    drain_seconds: float = setting(20.0, "How long a stopping server waits for running requests and imports.", within=(0, 3600))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TelemetrySettings(Section):
-    """Who is told what was done and what it cost (M6); nobody by default."""
+    """OpenTelemetry spans and metrics; off by default."""
 
-    enabled: bool = setting(False, "Make spans and metrics of OpenTelemetry; needs the extra telemetry.")
+    enabled: bool = setting(False, "Create OpenTelemetry spans and metrics; requires the extra telemetry.")
     exporter: str = setting(
         "none",
-        "Where they go. none: to the OpenTelemetry that the program around has set up; console: to stderr; otlp: to the endpoint.",
+        "Destination. none: the OpenTelemetry setup of the host program; console: stderr; otlp: the endpoint.",
         choices=("none", "console", "otlp"),
     )
-    endpoint: str = setting("http://127.0.0.1:4318", "The collector's address for OTLP over HTTP.")
-    export_seconds: float = setting(10.0, "How long spans and metrics may wait before they are sent.", within=(0.1, 3600))
-    include_text: bool = setting(
-        False, "Tell questions, spaces, notes and messages of errors too, also in logs; they quote what people wrote."
-    )
+    endpoint: str = setting("http://127.0.0.1:4318", "URL of the collector, OTLP over HTTP.")
+    export_seconds: float = setting(10.0, "Export interval.", within=(0.1, 3600))
+    include_text: bool = setting(False, "Include questions, spaces, notes and error messages, in logs too; they contain user text.")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LogSettings(Section):
-    """What is logged on stderr; without a level it is left to the program around."""
+    """Logging to stderr; without a level it is left to the host program."""
 
     level: str = setting(
-        "none", "The least level: info has a line for each recall and write.", choices=("none", "error", "warning", "info", "debug")
+        "none", "Minimum level; info has one line per recall and write.", choices=("none", "error", "warning", "info", "debug")
     )
-    format: str = setting("text", "Lines for people, or of JSON.", choices=("text", "json"))
+    format: str = setting("text", "Plain text or JSON lines.", choices=("text", "json"))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class McpSettings(Section):
-    """How Clew answers an agent over MCP (X9)."""
+    """Answers over MCP."""
 
-    # Enough for ten ordinary memories twice, as data and as text; many clients warn of answers above 10,000.
-    answer_tokens: int = setting(4000, "The most tokens an answer has, as data and as text together.", within=(1000, 1_000_000))
+    # Enough for ten typical memories, each as data and as text; many clients warn above 10,000.
+    answer_tokens: int = setting(4000, "Maximum tokens of an answer, data and text together.", within=(1000, 1_000_000))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Settings(Section):
-    """All settings. `load` checks them; made by hand they are taken as they are."""
+    """All settings. `load` validates them; a directly constructed object is not validated."""
 
     store: StoreSettings = field(default_factory=StoreSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)

@@ -1,4 +1,4 @@
-"""What a setting is: its kind, its limits and its one line of description, kept beside its default."""
+"""Declare settings: the kind, bounds and description of each, next to its default."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SPEC = "clew"  # the one key of a field's metadata that is ours
 
 
 class Weights(NamedTuple):
-    """How much each signal counts in a hit's score (mission M1)."""
+    """The weight of each component of a score."""
 
     semantic: float
     recency: float

@@ -1,1 +1,1 @@
-"""Why is a memory in the answer, and why is another not? Read from a recall that is run stage by stage."""
+"""Explain why a memory is in an answer or not, from a recall that is rerun stage by stage."""

@@ -1,4 +1,4 @@
-"""Which condition of a filter shuts a node out? Each is put to it alone, by the definition that the stores share."""
+"""Find the filter condition that excludes a node, by testing each condition alone."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from clew.times import iso
 from clew.types import Filter, Node
 
 Passes: TypeAlias = Callable[[Node, Filter], bool]
-"""Tells whether a filter lets a node through."""
+"""Return whether a node passes a filter."""
 
-# What a filter asks of every node unless it is told otherwise, and the field that decides it.
-STANDING = {"known_at": "t_expired", "as_of": "t_invalid", "archived": "archived"}
+# Conditions that every filter has by default, and the node field that decides each.
+DEFAULT_CONDITIONS = {"known_at": "t_expired", "as_of": "t_invalid", "archived": "archived"}
 NAMES = {"kinds": "kind", "categories": "category", "tags": "tag"}
 
 
 class Exclusion(NamedTuple):
-    """The condition that a node does not meet: what it has, and what was asked."""
+    """A condition that a node fails: the node's value, and the value required."""
 
     reason: str
     value: Any
@@ -27,33 +27,33 @@ class Exclusion(NamedTuple):
 
 
 def excluded(node: Node, where: Filter, passes: Passes) -> Exclusion | None:
-    """Return the first condition, in the order of the filter's fields, that shuts a node out; None if it may be seen."""
+    """Return the first condition, in field order, that excludes a node; None if it passes."""
     if passes(node, where):
         return None
     asked = (each.name for each in fields(where) if each.name not in ("space", "now"))
-    condition = next((name for name in asked if not _alone(node, where, name, passes)), None)
-    return Exclusion("filter", None, None) if condition is None else _named(node, where, condition)
+    condition = next((name for name in asked if not _passes_alone(node, where, name, passes)), None)
+    return Exclusion("filter", None, None) if condition is None else _exclusion(node, where, condition)
 
 
-def _alone(node: Node, where: Filter, name: str, passes: Passes) -> bool:
-    """Tell whether a node would pass if this were all that is asked."""
+def _passes_alone(node: Node, where: Filter, name: str, passes: Passes) -> bool:
+    """Return whether a node passes a filter with this condition alone."""
     otherwise: dict[str, Any] = {"t_expired": None, "t_invalid": None, "archived": False}
-    otherwise.pop(STANDING.get(name, ""), None)
+    otherwise.pop(DEFAULT_CONDITIONS.get(name, ""), None)
     asked = {name: getattr(where, name), **({"recorded_until": where.recorded_until} if name == "as_of" else {})}
     return passes(replace(node, **otherwise), Filter(space=node.space, now=where.now, **asked))
 
 
-def _named(node: Node, where: Filter, condition: str) -> Exclusion:
+def _exclusion(node: Node, where: Filter, condition: str) -> Exclusion:
     asked = getattr(where, condition)
     reason = NAMES.get(condition, condition)
     if condition in ("as_of", "known_at") and asked is None:
         ended = node.t_invalid if condition == "as_of" else node.t_expired
         return Exclusion("invalid" if condition == "as_of" else "expired", _plain(ended), _plain(where.now))
-    return Exclusion(reason, _plain(_held(node, where, condition)), _plain(asked))
+    return Exclusion(reason, _plain(_actual_value(node, where, condition)), _plain(asked))
 
 
-def _held(node: Node, where: Filter, condition: str) -> Any:
-    """Return what the node has of that which a condition asks for."""
+def _actual_value(node: Node, where: Filter, condition: str) -> Any:
+    """Return the value of the node that a condition is compared with."""
     if condition == "as_of":
         return node.t_valid if where.as_of is not None and node.t_valid > where.as_of else node.t_invalid
     if condition == "known_at":
@@ -65,7 +65,7 @@ def _held(node: Node, where: Filter, condition: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON knows it."""
+    """Convert a value for JSON."""
     if isinstance(value, datetime):
         return iso(value)
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""Why a memory is not in the answer, in a sentence."""
+"""Describe in a sentence why a memory is not in the answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MEASURE = {DENSE: "cosine", CONTEXT: "cosine amid its neighbours", QUESTION: "be
 
 
 def sentence(found: WhyNot) -> str:
-    """Return what is known, for people."""
+    """Return the explanation as a sentence."""
     if found.stage == "candidates" and found.channels:
         return f"No channel proposed it: {'; '.join(_standing(*each) for each in sorted(found.channels.items()))}{_floor(found)}."
     made = SENTENCES.get(found.reason)

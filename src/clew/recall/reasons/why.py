@@ -1,4 +1,4 @@
-"""Why is a memory where it is? Its place, what its score is made of, and the reason without which it would stand elsewhere."""
+"""Explain the rank of a memory: the parts of its score, and the part without which its rank would differ."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from clew.recall.explain import explanation
-from clew.recall.reasons.walk import Walk, rank_of
+from clew.recall.reasons.recipe_run import RecipeRun, rank_of
 from clew.recall.reasons.whynot import WhyNot
 from clew.recall.state import PATH, SECTION, Hit
 from clew.types import Node, NodeId
 
 SEMANTIC = "semantic"
 CHANNEL, COMPONENT = "channel", "component"
-ROUNDING = 1e-12  # what the channels may miss of the relevance by adding floats
+ROUNDING = 1e-12  # floating-point tolerance of the sum of channels
 
 
 class Reason(NamedTuple):
-    """Something that a score is made of, with what it adds to the score."""
+    """A channel or component with its contribution to the score."""
 
     kind: str
     name: str
@@ -27,34 +27,34 @@ class Reason(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Why:
-    """A hit's place in the whole ranking, beyond k too, and what put it there."""
+    """The rank of a hit in the whole ranking, also beyond k, and the reasons for it."""
 
     id: NodeId
     query: str
     k: int
     ranked: int
-    """How many were ranked."""
+    """The number of ranked hits."""
     hit: Hit | None
-    """The hit, with its memory; None where it was not ranked at all."""
+    """The hit with its node; None if it was not ranked."""
     rank: int | None
     answer_rank: int | None
-    """Its place among the hits that were returned; None beyond them."""
+    """Its rank among the returned hits; None beyond them."""
     reasons: tuple[Reason, ...] = ()
     main: tuple[Reason, ...] = ()
-    """The largest reason; where its loss would not move the hit, the fewest of the largest whose loss together would."""
+    """The largest reason or, if removing it does not change the rank, the fewest largest reasons that together do."""
     rank_without: int | None = None
-    """Where the hit would be without the main reason; None: it would not have been found."""
+    """The rank without the main reason; None if it would not have been found."""
     missing: WhyNot | None = None
-    """Where it is not in the answer: what kept it out."""
+    """Why it is not in the answer; None if it is."""
 
     @property
     def decisive(self) -> bool:
-        """Whether the hit would stand elsewhere without its main reason."""
+        """Whether the rank would differ without the main reason."""
         return self.rank is not None and self.rank_without != self.rank
 
 
 def reasons(hit: Hit) -> tuple[Reason, ...]:
-    """Return what adds to a hit's score or takes from it, the largest first: channels in place of the relevance that they make up.
+    """Return the contributions to a hit's score, largest first; the relevance is split into its channels.
 
     >>> from clew.recall.state import Component, Place
     >>> hit = Hit("a", 0.5, {"dense": Place(1, 0.7, 0.5, 1.0)}, {"semantic": Component(0.5, 0.8), "recency": Component(1.0, 0.1)})
@@ -74,7 +74,7 @@ def reasons(hit: Hit) -> tuple[Reason, ...]:
 
 
 def rank_without(hit: Hit, lost: Sequence[Reason], ranking: Sequence[Hit]) -> int | None:
-    """Return where a hit would be in its ranking if some of its reasons were nothing; None if nobody had proposed it."""
+    """Return the rank of a hit if some reasons contributed 0; None if no other channel proposed it."""
     gone = {reason.name for reason in lost if reason.kind == CHANNEL}
     if gone and not any(_proposes(hit, name) for name in hit.channels.keys() - gone):
         return None
@@ -83,15 +83,15 @@ def rank_without(hit: Hit, lost: Sequence[Reason], ranking: Sequence[Hit]) -> in
 
 
 def _proposes(hit: Hit, name: str) -> bool:
-    """Tell whether a channel by itself makes a hit of a node; its section only lifts one that was found."""
+    """Return whether a channel alone can add a hit; a section only promotes hits that were found."""
     return name != SECTION and (hit.channels[name].rank is not None or name == PATH)
 
 
 def main_reason(hit: Hit, ranking: Sequence[Hit]) -> tuple[Reason, ...]:
-    """Return the largest reason; where its loss alone would not move the hit, the fewest of the largest that together would.
+    """Return the largest reason or, if removing it does not change the rank, the fewest largest reasons that together do.
 
-    The last one cannot fall, but without all of its channels it would not have been found. One that stays where it is
-    whatever it loses has its largest reason.
+    The last hit cannot fall, but without its channels it would not have been found. If nothing changes the rank, return the
+    largest reason.
     """
     found = tuple(each for each in reasons(hit) if each.contribution > 0)
     channels = tuple(each for each in found if each.kind == CHANNEL)
@@ -100,21 +100,21 @@ def main_reason(hit: Hit, ranking: Sequence[Hit]) -> tuple[Reason, ...]:
     return next((taken for taken in fewest if rank_without(hit, taken, ranking) != rank), found[:1])
 
 
-def why(walk: Walk, id: NodeId, node: Node | None, missing: WhyNot | None) -> Why:
-    """Return what put a node where it is; `missing` says why it is not in the answer."""
-    ranking = tuple(walk.ranking)
-    question = walk.answer.question
-    answer_rank, rank = rank_of(id, walk.answer.hits), rank_of(id, ranking)
+def why(run: RecipeRun, id: NodeId, node: Node | None, missing: WhyNot | None) -> Why:
+    """Explain the rank of a node; `missing` says why it is not in the answer."""
+    ranking = tuple(run.ranking)
+    question = run.answer.question
+    answer_rank, rank = rank_of(id, run.answer.hits), rank_of(id, ranking)
     if rank is None:
         return Why(
             id=id, query=question.text, k=question.k, ranked=len(ranking), hit=None, rank=None, answer_rank=answer_rank, missing=missing
         )
     scored = ranking[rank - 1]
     if answer_rank is not None:
-        hit = walk.answer.hits[answer_rank - 1]
+        hit = run.answer.hits[answer_rank - 1]
     else:
         hit = scored._replace(node=node, explanation=explanation(scored))
-        hit = hit._replace(confidence=walk.confidence(hit))
+        hit = hit._replace(confidence=run.confidence(hit))
     main = main_reason(scored, ranking)
     return Why(
         id=id,

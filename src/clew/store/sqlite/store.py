@@ -629,7 +629,7 @@ class SqliteStore:
     def token_codes(self, ids: Sequence[NodeId]) -> dict[NodeId, bytes]:
         """Return the token codes that the nodes have with a vector of the active model; those of a context vector go first."""
         query = (
-            "SELECT n.id, e.role, t.codes FROM json_each(?) j CROSS JOIN node n ON n.id = j.value "
+            "SELECT n.id, e.role, t.codes, t.checksum FROM json_each(?) j CROSS JOIN node n ON n.id = j.value "
             "CROSS JOIN embedding e ON e.nid = n.nid AND e.model = (SELECT value FROM meta WHERE key = 'model') "
             "CROSS JOIN token_code t ON t.eid = e.eid"
         )
@@ -638,9 +638,9 @@ class SqliteStore:
             return {}
         with self._reading() as connection:
             rows = connection.execute(query, (json.dumps(list(ids)),)).fetchall()
-        if wrong := next((id for id, _, codes in rows if codes_fault(codes, model.dimension)), None):
-            raise damaged(f"The token codes of {wrong}", "their length is wrong", id=wrong)
-        return {id: codes for id, _, codes in sorted(rows, key=itemgetter(1))}  # "content" before "context", which counts
+        if wrong := next((id for id, _, codes, crc in rows if codes_fault(codes, model.dimension) or zlib.crc32(codes) != crc), None):
+            raise damaged(f"The record of token codes of {wrong}", "its length or checksum is wrong", id=wrong)
+        return {id: codes for id, _, codes, _ in sorted(rows, key=itemgetter(1))}  # "content" before "context", which counts
 
     def coverage(self, space: str) -> Coverage:
         """Return how many live nodes the space has and how many of them have vectors of the active model; quick, for every recall."""
