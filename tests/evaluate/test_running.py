@@ -303,10 +303,12 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
     second = driven(folder, cache, tmp_path / "out")
     assert second.returncode == 0, second.stderr
-    # bm25 and dense were done, and the first wave of rrf; all vectors were there.
-    assert json.loads(second.stdout) == {"embedded": 0, "answered": (asked - 32) + asked}
+    # bm25 and dense were done, and the first wave of rrf; all vectors were there but those of questions without their times.
     fresh = driven(folder, tmp_path / "other", tmp_path / "fresh")
-    assert json.loads(fresh.stdout) == {"embedded": texts + distinct, "answered": 4 * asked}
+    without_times = json.loads(fresh.stdout)["embedded"] - texts - distinct
+    assert 0 <= without_times < distinct / 4
+    assert json.loads(second.stdout) == {"embedded": without_times, "answered": (asked - 32) + asked}
+    assert json.loads(fresh.stdout)["answered"] == 4 * asked
     assert held(tmp_path / "out") == held(tmp_path / "fresh")
 
 

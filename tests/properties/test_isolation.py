@@ -186,7 +186,7 @@ DONE: dict[str, Callable[..., Any]] = {
 def plain(value: Any) -> Any:
     """Return an answer as data that prints alike for alike answers; only how long it took is left out."""
     if isinstance(value, Recall):
-        shown = ("terms", "channels", "lows", "hits", "rejected", "best_confidence", "notes", "stats", "nothing_relevant")
+        shown = ("terms", "channels", "cutoffs", "hits", "rejected", "best_confidence", "notes", "stats", "nothing_relevant")
         return {name: plain(getattr(value, name)) for name in shown}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [type(value).__name__, {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}]
