@@ -1,4 +1,7 @@
-"""`python -m benchmarks`: speed beside peers, kill −9 rounds, damaged stores, and the tables made of them."""
+"""`python -m benchmarks`.
+
+Speed beside peers, kill −9 rounds, damaged stores, and the tables made of them.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,9 @@ def main() -> int:
     options = _parser().parse_args()
     everything = options.command is None
     # A published table comes from one complete run: anything less is kept beside, in the cache.
-    out: Path = options.out or (RESULTS if options.command == "table" or _complete(options) else CACHE / "results")
+    out: Path = options.out or (
+        RESULTS if options.command == "table" or _complete(options) else CACHE / "results"
+    )
     code = 0
     if everything or options.command == "speed":
         _speed(options, out)
@@ -44,10 +49,14 @@ def main() -> int:
 
 def _speed(options: argparse.Namespace, out: Path) -> None:
     full = os.environ.get("BENCH_FULL") == "1"
-    sizes = options.sizes or ([_QUICK_SIZE] if options.quick else [*_SIZES, *([_FULL_SIZE] if full else [])])
+    sizes = options.sizes or (
+        [_QUICK_SIZE] if options.quick else [*_SIZES, *([_FULL_SIZE] if full else [])]
+    )
     base = speed.QUICK if options.quick else speed.Plan()
     for size in sizes:
-        limit = options.limit_seconds or (_FULL_LIMIT_SECONDS if size >= _FULL_SIZE else base.limit_seconds)
+        limit = options.limit_seconds or (
+            _FULL_LIMIT_SECONDS if size >= _FULL_SIZE else base.limit_seconds
+        )
         speed.run([size], options.peers, replace(base, limit_seconds=limit), cache=CACHE, out=out)
 
 
@@ -76,12 +85,19 @@ def _mutations(options: argparse.Namespace, out: Path) -> int:
 def _check(out: Path) -> int:
     if table.in_sync(out):
         return 0
-    print(f"{_shown(out / 'speed.md')} is not what the JSON files beside it give: run `python -m benchmarks table`", file=sys.stderr)
+    print(
+        f"{_shown(out / 'speed.md')} is not what the JSON files beside it give: run `python -m benchmarks table`",
+        file=sys.stderr,
+    )
     return 1
 
 
 def _complete(options: argparse.Namespace) -> bool:
-    return not options.quick and set(options.peers) == set(NAMES) and (options.rounds or _ROUNDS) >= _ROUNDS
+    return (
+        not options.quick
+        and set(options.peers) == set(NAMES)
+        and (options.rounds or _ROUNDS) >= _ROUNDS
+    )
 
 
 def _shown(path: Path) -> str:
@@ -90,23 +106,42 @@ def _shown(path: Path) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="Measure Clew beside its peers; without a command: speed, durability and the table."
+        prog="python -m benchmarks",
+        description="Measure Clew beside its peers; without a command: speed, durability and the table.",
     )
     parser.add_argument("command", nargs="?", choices=("speed", "durability", "mutations", "table"))
-    parser.add_argument("--sizes", type=_numbers, help="items, such as 10000,100000 (the default; BENCH_FULL=1 adds a million)")
-    parser.add_argument("--peers", type=_names, default=NAMES, help=f"of {','.join(NAMES)} (default: all)")
     parser.add_argument(
-        "--quick", action="store_true", help="a few questions on few items, to see that it works; never the published table"
+        "--sizes",
+        type=_numbers,
+        help="items, such as 10000,100000 (the default; BENCH_FULL=1 adds a million)",
+    )
+    parser.add_argument(
+        "--peers", type=_names, default=NAMES, help=f"of {','.join(NAMES)} (default: all)"
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="a few questions on few items, to see that it works; never the published table",
     )
     parser.add_argument("--limit-seconds", type=float, help="for each phase of each peer")
-    parser.add_argument("--rounds", type=int, help=f"of kill -9 (default {_ROUNDS}), or damaged stores (default {_MUTATIONS})")
-    parser.add_argument("--seed", type=int, default=1, help="of the kill -9 rounds and of the damage")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        help=f"of kill -9 (default {_ROUNDS}), or damaged stores (default {_MUTATIONS})",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="of the kill -9 rounds and of the damage"
+    )
     parser.add_argument(
         "--out",
         type=Path,
         help="folder of the results (default: benchmarks/results for complete runs, benchmarks/.cache/results for others)",
     )
-    parser.add_argument("--check", action="store_true", help="with table: only say whether speed.md is in step with the JSON files")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="with table: only say whether speed.md is in step with the JSON files",
+    )
     return parser
 
 
@@ -118,7 +153,9 @@ def _names(text: str) -> tuple[str, ...]:
     names = tuple(text.split(","))
     unknown = sorted(set(names) - set(NAMES))
     if unknown:
-        raise argparse.ArgumentTypeError(f"unknown {', '.join(unknown)}; known are {', '.join(NAMES)}")
+        raise argparse.ArgumentTypeError(
+            f"unknown {', '.join(unknown)}; known are {', '.join(NAMES)}"
+        )
     return names
 
 

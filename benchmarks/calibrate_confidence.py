@@ -1,12 +1,15 @@
 """Fit the confidence of hits, and judge it on sets left out of the fit.
 
-    python -m benchmarks.calibrate_confidence --data FOLDER [--cache FOLDER] [--sets a,b]   # ask, then fit
-    python -m benchmarks.calibrate_confidence --refit                                       # fit from the kept features
+    python -m benchmarks.calibrate_confidence --data FOLDER [--cache FOLDER] [--sets a,b]   # ask,
+    then fit
+    python -m benchmarks.calibrate_confidence --refit                                       # fit
+    from the kept features
 
-Every set is stored and asked through the public API with default settings. It is asked its own questions, which it
-answers, and those of `never_stored/`, which it does not; `other_languages.yaml` has questions of both kinds. Kept are the
-features of the first three hits, whether each is relevant, and recall@10; no text. A hit of a never-stored question is
-wrong. Judgements of lower hits are incomplete in most sets, so those count little in the fit and nothing in the report.
+Every set is stored and asked through the public API with default settings. It is asked its own
+questions, which it answers, and those of `never_stored/`, which it does not; `other_languages.yaml`
+has questions of both kinds. Kept are the features of the first three hits, whether each is
+relevant, and recall@10; no text. A hit of a never-stored question is wrong. Judgements of lower
+hits are incomplete in most sets, so those count little in the fit and nothing in the report.
 """
 
 from __future__ import annotations
@@ -37,11 +40,11 @@ from clew.evaluate.data import Dataset, Passage, Query
 from clew.evaluate.placing import remember_sessions
 from clew.evaluate.plan import Plan, default_cache
 from clew.evaluate.running import dataset_of
-from clew.ingest.fields import MAX_NAME_CHARACTERS
+from clew.memories.validation import MAX_NAME_CHARACTERS
 from clew.models import load as load_model
-from clew.recall.confidence import JUDGED, WORDS_ONLY, Features, Judge
-from clew.recall.pack import Pack
-from clew.words import terms
+from clew.search.confidence import JUDGED, WORDS_ONLY, Features, Judge
+from clew.search.pack import Pack
+from clew.text.words import terms
 
 HERE = Path(__file__).parent
 NEVER_STORED = HERE / "never_stored"
@@ -58,15 +61,19 @@ PUBLIC = {  # the name in the catalogue, folder and part
 }
 BEIR = ("cacm", "cosqa")  # by the loaders of `ranking`
 SETS = (*SMALL, *PUBLIC, *BEIR)
-JUDGED_ONLY = ("cosqa",)  # of dozens of functions that fit a question one is labelled: nothing is learned from wrong hits like these
-BORROWED = {"hotpot": "2wiki", "cacm": "scifact", "cosqa": "swe-qa"}  # whose never-stored questions are asked, as far as nothing answers
+# of dozens of functions that fit a question one is labelled: nothing is learned from wrong hits
+# like these
+JUDGED_ONLY = ("cosqa",)
+# whose never-stored questions are asked, as far as nothing answers
+BORROWED = {"hotpot": "2wiki", "cacm": "scifact", "cosqa": "swe-qa"}
 OWN, NEVER, OTHER_LANGUAGE = "own", "never stored", "other language"
 SHARES = {OWN: 1.0, NEVER: 1.0, OTHER_LANGUAGE: 0.2}  # in the fit, of every set
 RANK_SHARES = (1.0, 0.05, 0.05)
 MAX_QUESTIONS, SEED, K = 300, 7, 10
 UNJUDGED = ("adversarial",)  # LoCoMo's questions that its conversations do not answer as asked
 NEGATIVE = ("missing_name", "unknown_word", "unknown")  # the more, the less likely
-VECTOR_FEATURES, WORD_FEATURES = ("vector", "links", *NEGATIVE), ("coverage", *NEGATIVE)  # beside the cosine coverage told nothing
+# beside the cosine coverage told nothing
+VECTOR_FEATURES, WORD_FEATURES = ("vector", "links", *NEGATIVE), ("coverage", *NEGATIVE)
 ALLOWED_LOSS = 0.01  # of recall@10, in the mean of the sets
 RIDGE, ROUNDS, BINS = 10.0, 40, 10
 _CLAIM = re.compile(r"\{([^}]*)\}")
@@ -107,12 +114,20 @@ class Fit(NamedTuple):
     threshold: float = 0.0
 
     def confidences(self, samples: Sequence[Sample]) -> Floats:
-        """Return the confidence of every judged hit (column) of every question (row); 0 where there is none."""
+        """Return the confidence of every judged hit (column) of every question (row).
+
+        0 where there is none.
+        """
         found = np.zeros((len(samples), JUDGED))
         for row, sample in enumerate(samples):
             for rank, hit in enumerate(sample.hits):
                 features = hit.features._asdict()
-                found[row, rank] = sigmoid(np.array(self.bias + sum(weight * features[name] for name, weight in self.weights.items())))
+                found[row, rank] = sigmoid(
+                    np.array(
+                        self.bias
+                        + sum(weight * features[name] for name, weight in self.weights.items())
+                    )
+                )
         return found
 
 
@@ -130,7 +145,10 @@ def loaded(name: str, data: Path, embedder: CachedEmbedder) -> Dataset:
     return Dataset(
         name=name,
         part="dev",
-        passages=tuple(Passage(id=item.id, text=item.text, title=item.title, keys={"document": item.id}) for item in part_.items),
+        passages=tuple(
+            Passage(id=item.id, text=item.text, title=item.title, keys={"document": item.id})
+            for item in part_.items
+        ),
         queries=tuple(
             Query(id=str(number), text=text, relevant={"document": dict.fromkeys(relevant, 1)})
             for number, (text, relevant) in enumerate(part_.questions)
@@ -142,26 +160,46 @@ def loaded(name: str, data: Path, embedder: CachedEmbedder) -> Dataset:
 
 
 def never_stored(name: str) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Return the questions about what a set does not hold: space, text, and what occurs nowhere in that space."""
-    spaces: Mapping[str, list[str]] = yaml.safe_load((NEVER_STORED / f"{name}.yaml").read_text(encoding="utf-8"))
-    return [(space, _CLAIM.sub(r"\1", text), tuple(_CLAIM.findall(text))) for space, texts in spaces.items() for text in texts]
+    """Return the questions about what a set does not hold.
+
+    Space, text, and what occurs nowhere in that space.
+    """
+    spaces: Mapping[str, list[str]] = yaml.safe_load(
+        (NEVER_STORED / f"{name}.yaml").read_text(encoding="utf-8")
+    )
+    return [
+        (space, _CLAIM.sub(r"\1", text), tuple(_CLAIM.findall(text)))
+        for space, texts in spaces.items()
+        for text in texts
+    ]
 
 
 def other_languages(name: str) -> list[tuple[str, str, list[str]]]:
     """Return the questions in other languages: space, text, and the keys that answer."""
     sets = yaml.safe_load((NEVER_STORED / "other_languages.yaml").read_text(encoding="utf-8"))
-    return [(space, each["ask"], each.get("needs", [])) for space, rows in sets.get(name, {}).items() for each in rows]
+    return [
+        (space, each["ask"], each.get("needs", []))
+        for space, rows in sets.get(name, {}).items()
+        for each in rows
+    ]
 
 
 def never_asked(name: str, dataset: Dataset) -> Iterator[tuple[str, str]]:
-    """Yield space and text of the never-stored questions; a claim that does not hold is an error in a set's own file."""
+    """Yield space and text of the never-stored questions.
+
+    A claim that does not hold is an error in a set's own file.
+    """
     held: dict[str, list[str]] = {}
     for passage in dataset.passages:
-        held.setdefault(passage.space, []).append(f" {' '.join(terms(f'{passage.title} {passage.text}'))} ")
+        held.setdefault(passage.space, []).append(
+            f" {' '.join(terms(f'{passage.title} {passage.text}'))} "
+        )
     joined = {space: "\n".join(texts) for space, texts in held.items()}
     for space, text, claims in never_stored(BORROWED.get(name, name)):
         where = "default" if name in BORROWED else space
-        absent = bool(claims) and not any(f" {' '.join(terms(claim))} " in joined[where] for claim in claims)
+        absent = bool(claims) and not any(
+            f" {' '.join(terms(claim))} " in joined[where] for claim in claims
+        )
         if absent:
             yield where, text
         elif name not in BORROWED:
@@ -172,26 +210,48 @@ def stored(memory: clew.Clew, dataset: Dataset) -> dict[str, str]:
     """Store the set as a user would; return the key of each memory."""
     level = dataset.levels[0]
     if any(passage.messages for passage in dataset.passages):
-        return {id: each.keys.get(level, each.id) for id, each in remember_sessions(memory, dataset.passages, progress=silent).items()}
+        return {
+            id: each.keys.get(level, each.id)
+            for id, each in remember_sessions(memory, dataset.passages, progress=silent).items()
+        }
     texts = [
-        {"text": each.text, "title": each.title[:MAX_NAME_CHARACTERS], "space": each.space, "valid_from": each.time}
+        {
+            "text": each.text,
+            "title": each.title[:MAX_NAME_CHARACTERS],
+            "space": each.space,
+            "valid_from": each.time,
+        }
         for each in dataset.passages
     ]
     done = memory.remember_many(texts)
     pairs = zip(dataset.passages, done, strict=True)
-    return {outcome.id: each.keys.get(level, each.id) for each, outcome in pairs if outcome.id is not None}
+    return {
+        outcome.id: each.keys.get(level, each.id)
+        for each, outcome in pairs
+        if outcome.id is not None
+    }
 
 
 def ask(name: str, data: Path, embedder: CachedEmbedder) -> list[Sample]:
     """Ask a store of the set everything."""
     dataset = loaded(name, data, embedder)
     level = dataset.levels[0]
-    own = [query for query in dataset.queries if query.relevant.get(level) and query.category not in UNJUDGED]
+    own = [
+        query
+        for query in dataset.queries
+        if query.relevant.get(level) and query.category not in UNJUDGED
+    ]
     random.Random(SEED).shuffle(own)
-    questions = [Asked(OWN, query.space, query.text, list(query.relevant[level])) for query in own[:MAX_QUESTIONS]]
+    questions = [
+        Asked(OWN, query.space, query.text, list(query.relevant[level]))
+        for query in own[:MAX_QUESTIONS]
+    ]
     questions += [Asked(NEVER, space, text) for space, text in never_asked(name, dataset)]
     questions += [Asked(OTHER_LANGUAGE, *each) for each in other_languages(name)]
-    with tempfile.TemporaryDirectory() as folder, clew.open(Path(folder) / "set.clew", embedder=embedder) as memory:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        clew.open(Path(folder) / "set.clew", embedder=embedder) as memory,
+    ):
         keys = stored(memory, dataset)
         found = [sample(memory, keys, each) for each in questions]
     return [each for each in found if each is not None]
@@ -199,13 +259,20 @@ def ask(name: str, data: Path, embedder: CachedEmbedder) -> list[Sample]:
 
 def sample(memory: clew.Clew, keys: Mapping[str, str], question: Asked) -> Sample | None:
     """Ask one question; None where it has nothing to judge by."""
-    run = run_stages(memory, asked(memory, question.text, {"k": K, "where": {"space": question.space}}))
-    judge = next(stage_run.before.judge for stage_run in run.stages if isinstance(stage_run.stage, Pack))
+    run = run_stages(
+        memory, asked(memory, question.text, {"k": K, "where": {"space": question.space}})
+    )
+    judge = next(
+        stage_run.before.judge for stage_run in run.stages if isinstance(stage_run.stage, Pack)
+    )
     if not isinstance(judge, Judge):
         return None
     hits, needs = run.answer.hits, question.needs
     first = hits[:JUDGED]
-    judged = tuple(JudgedHit(keys.get(hit.id) in needs, found) for hit, found in zip(first, judge.features(first), strict=True))
+    judged = tuple(
+        JudgedHit(keys.get(hit.id) in needs, found)
+        for hit, found in zip(first, judge.features(first), strict=True)
+    )
     relevant = {keys.get(hit.id) for hit in hits} & set(needs)
     return Sample(question.kind, judged, len(relevant) / len(needs) if needs else 0.0)
 
@@ -218,7 +285,10 @@ def sigmoid(logits: Floats) -> Floats:
 
 
 def fitted(sets: Mapping[str, Sequence[Sample]], features: Sequence[str]) -> Fit:
-    """Fit by Newton's method with a ridge; every set counts alike. A feature whose weight has the wrong sign is left out."""
+    """Fit by Newton's method with a ridge; every set counts alike.
+
+    A feature whose weight has the wrong sign is left out.
+    """
     rows, labels, shares = [], [], []
     for samples in sets.values():
         counts = {kind: sum(each.kind == kind for each in samples) for kind in SHARES}
@@ -231,11 +301,18 @@ def fitted(sets: Mapping[str, Sequence[Sample]], features: Sequence[str]) -> Fit
     while True:
         inputs = np.array([[getattr(row, name) for name in names] for row in rows])
         weights, bias = _newton(inputs, np.array(labels), np.array(shares))
-        wrong = [name for name, weight in zip(names, weights, strict=True) if (weight < 0) != (name in NEGATIVE)]
+        wrong = [
+            name
+            for name, weight in zip(names, weights, strict=True)
+            if (weight < 0) != (name in NEGATIVE)
+        ]
         if not wrong:
             break
         names = [name for name in names if name not in wrong]
-    plain = Fit({name: round(float(weight), 3) for name, weight in zip(names, weights, strict=True)}, round(bias, 3))
+    plain = Fit(
+        {name: round(float(weight), 3) for name, weight in zip(names, weights, strict=True)},
+        round(bias, 3),
+    )
     return plain._replace(threshold=_threshold(plain, sets))
 
 
@@ -256,12 +333,18 @@ def _newton(inputs: Floats, labels: Floats, shares: Floats) -> tuple[Floats, flo
 def _threshold(fit: Fit, sets: Mapping[str, Sequence[Sample]]) -> float:
     """Return the highest threshold, in thousandths, at which the sets lose no more recall in the mean than allowed."""
     steps = np.arange(1, 500) / 1000
-    costs = np.mean([losses(samples, fit.confidences(samples).max(axis=1), steps) for samples in sets.values()], axis=0)
+    costs = np.mean(
+        [losses(samples, fit.confidences(samples).max(axis=1), steps) for samples in sets.values()],
+        axis=0,
+    )
     return max(map(float, steps[costs <= ALLOWED_LOSS]), default=0.0)
 
 
 def losses(samples: Sequence[Sample], best: Floats, limits: Floats) -> Floats:
-    """Return the recall@10 that each threshold costs: that of answerable questions which it would leave unanswered."""
+    """Return the recall@10 that each threshold costs.
+
+    That of answerable questions which it would leave unanswered.
+    """
     own = np.array([each.kind == OWN for each in samples])
     recall = np.array([each.recall for each in samples])[own]
     return np.asarray((recall * (best[own] < limits[:, None])).mean(axis=1), dtype=np.float64)
@@ -280,7 +363,10 @@ def auc(right: Floats, wrong: Floats) -> float:
 def calibration_error(values: Floats, labels: Floats, shares: Floats) -> float:
     """Return the expected calibration error over bins of equal width."""
     bins = np.minimum((values * BINS).astype(int), BINS - 1)
-    return float(sum(abs((shares * (values - labels))[bins == each].sum()) for each in range(BINS)) / shares.sum())
+    return float(
+        sum(abs((shares * (values - labels))[bins == each].sum()) for each in range(BINS))
+        / shares.sum()
+    )
 
 
 def row(fit: Fit, samples: Sequence[Sample]) -> dict[str, Any]:
@@ -288,7 +374,9 @@ def row(fit: Fit, samples: Sequence[Sample]) -> dict[str, Any]:
     found = fit.confidences(samples)
     first, best = found[:, 0], found.max(axis=1)
     kinds = np.array([each.kind for each in samples])
-    right = np.array([bool(each.hits) and each.hits[0].relevant for each in samples], dtype=np.float64)
+    right = np.array(
+        [bool(each.hits) and each.hits[0].relevant for each in samples], dtype=np.float64
+    )
     own, never, other = (kinds == kind for kind in (OWN, NEVER, OTHER_LANGUAGE))
     shares = np.where(own, 1 / max(1, own.sum()), np.where(never, 1 / max(1, never.sum()), 0.0))
     steps = np.unique(np.concatenate([[0.0], best, [1.0]]))
@@ -305,7 +393,9 @@ def row(fit: Fit, samples: Sequence[Sample]) -> dict[str, Any]:
         "lost_points": round(100 * float(losses(samples, best, np.array([fit.threshold]))[0]), 2),
         "false_at_1_point": _percent(best[never] >= at[1]),
         "false_at_2_points": _percent(best[never] >= at[2]),
-        "other_language_false_percent": _percent(best[other & (right == 0)] >= fit.threshold) if other.any() else None,
+        "other_language_false_percent": _percent(best[other & (right == 0)] >= fit.threshold)
+        if other.any()
+        else None,
     }
 
 
@@ -319,7 +409,10 @@ def report(sets: Mapping[str, Sequence[Sample]], model_id: str) -> dict[str, Any
     learned = {name: samples for name, samples in sets.items() if name not in JUDGED_ONLY}
     for entry, features in ((model_id, VECTOR_FEATURES), (WORDS_ONLY, WORD_FEATURES)):
         rows = {
-            name: row(fitted({other: each for other, each in learned.items() if other != name}, features), samples)
+            name: row(
+                fitted({other: each for other, each in learned.items() if other != name}, features),
+                samples,
+            )
             for name, samples in sets.items()
         }
         made[entry] = {"fit": fitted(learned, features)._asdict(), "left_out": rows}
@@ -328,21 +421,38 @@ def report(sets: Mapping[str, Sequence[Sample]], model_id: str) -> dict[str, Any
 
 def table(made: Mapping[str, Any]) -> str:
     """Return the figures as Markdown."""
-    lines = ["<!-- written by benchmarks/calibrate_confidence.py -->", "# Confidence on sets left out of the fit", "", CAPTION, ""]
+    lines = [
+        "<!-- written by benchmarks/calibrate_confidence.py -->",
+        "# Confidence on sets left out of the fit",
+        "",
+        CAPTION,
+        "",
+    ]
     for model, figures in made.items():
         rows = figures["left_out"]
         columns = list(next(iter(rows.values())))
         head = " | ".join(each.replace("_", " ") for each in columns)
         lines += [f"## {model}", "", f"| set | {head} |", "|---" * (len(columns) + 1) + "|"]
-        shown = {name: " | ".join("–" if value is None else str(value) for value in each.values()) for name, each in rows.items()}
+        shown = {
+            name: " | ".join("–" if value is None else str(value) for value in each.values())
+            for name, each in rows.items()
+        }
         lines += [f"| {name} | {each} |" for name, each in shown.items()]
-        lines += [_means("mean", rows, SETS, columns), _means("mean of the small stores", rows, SMALL, columns)]
+        lines += [
+            _means("mean", rows, SETS, columns),
+            _means("mean of the small stores", rows, SMALL, columns),
+        ]
         lines += [_means("mean of the others learned from", rows, (*PUBLIC, "cacm"), columns), ""]
     return "\n".join(lines)
 
 
-def _means(title: str, rows: Mapping[str, Mapping[str, Any]], names: Sequence[str], columns: Sequence[str]) -> str:
-    found = [[rows[name][column] for name in names if name in rows and rows[name][column] is not None] for column in columns]
+def _means(
+    title: str, rows: Mapping[str, Mapping[str, Any]], names: Sequence[str], columns: Sequence[str]
+) -> str:
+    found = [
+        [rows[name][column] for name in names if name in rows and rows[name][column] is not None]
+        for column in columns
+    ]
     return f"| {title} | {' | '.join(str(round(float(np.mean(each)), 3)) if each else '–' for each in found)} |"
 
 
@@ -375,14 +485,21 @@ def keep(path: Path, samples: Sequence[Sample]) -> None:
     def numbers(hit: JudgedHit) -> list[float]:
         return [int(hit.relevant), *(round(float(each), 4) for each in hit.features)]
 
-    rows = [json.dumps([each.kind, round(each.recall, 4), [numbers(hit) for hit in each.hits]]) for each in samples]
+    rows = [
+        json.dumps([each.kind, round(each.recall, 4), [numbers(hit) for hit in each.hits]])
+        for each in samples
+    ]
     path.write_text("[\n" + ",\n".join(rows) + "\n]\n", encoding="utf-8")
 
 
 def kept(name: str) -> list[Sample]:
     """Return the samples of a set as they were kept."""
     return [
-        Sample(kind, tuple(JudgedHit(bool(relevant), Features(*found)) for relevant, *found in hits), recall)
+        Sample(
+            kind,
+            tuple(JudgedHit(bool(relevant), Features(*found)) for relevant, *found in hits),
+            recall,
+        )
         for kind, recall, hits in json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     ]
 
@@ -394,18 +511,27 @@ def asked_before() -> date:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, help="the folder of the public sets")
-    parser.add_argument("--cache", type=Path, default=default_cache(), help="where vectors are kept")
+    parser.add_argument(
+        "--cache", type=Path, default=default_cache(), help="where vectors are kept"
+    )
     parser.add_argument("--sets", default=",".join(SETS), help="ask only these again")
-    parser.add_argument("--refit", action="store_true", help="ask nothing, fit from the kept features")
+    parser.add_argument(
+        "--refit", action="store_true", help="ask nothing, fit from the kept features"
+    )
     options = parser.parse_args()
     model = load_model(MODEL)
     if model is None:
         raise SystemExit(f"The default model is not here. Fetch it with: clew models pull {MODEL}")
     RESULTS.mkdir(parents=True, exist_ok=True)
     for name in () if options.refit else options.sets.split(","):
-        keep(RESULTS / f"{name}.json", ask(name, options.data or Path(), cached(model, options.cache)))
+        keep(
+            RESULTS / f"{name}.json",
+            ask(name, options.data or Path(), cached(model, options.cache)),
+        )
         print(f"{name} asked", flush=True)
     made = report({name: kept(name) for name in SETS}, model.id)
     asked_on = asked_before() if options.refit else datetime.now(UTC).date()

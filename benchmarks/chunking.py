@@ -1,11 +1,13 @@
 """How fast are texts cut? Megabytes a second of processor time, one process, no embedding but for the semantic chunker.
 
-    python -m benchmarks.chunking [--megabytes 4] [--sources FOLDER] [--model NAME] [--out FILE.json]
+    python -m benchmarks.chunking [--megabytes 4] [--sources FOLDER] [--model NAME] [--out
+    FILE.json]
 
-The texts are what is installed here: descriptions and licences of packages as prose, their sources as code, and behind them
-what a folder holds, for the languages that packages hardly ship. Each chunker cuts them in rounds; `first` is the first
-round, in which no word is remembered yet, `best` the best of all. For code the parser alone is timed beside it, by turns,
-which no chunker by syntax can beat; `languages` is all code together, its bytes by its seconds. The semantic chunker embeds:
+The texts are what is installed here: descriptions and licences of packages as prose, their sources
+as code, and behind them what a folder holds, for the languages that packages hardly ship. Each
+chunker cuts them in rounds; `first` is the first round, in which no word is remembered yet, `best`
+the best of all. For code the parser alone is timed beside it, by turns, which no chunker by syntax
+can beat; `languages` is all code together, its bytes by its seconds. The semantic chunker embeds:
 what matters is how much longer it takes than its embedding, for the same units, does.
 """
 
@@ -23,18 +25,37 @@ from math import fsum
 from pathlib import Path
 
 from benchmarks.machine import facts
+from clew.documents.chunkers.blocks import Html, Markdown
+from clew.documents.chunkers.code import Code
+from clew.documents.chunkers.port import Chunker
+from clew.documents.chunkers.recursive import Fixed, Recursive
+from clew.documents.chunkers.semantic import Semantic
 from clew.errors import ClewError
-from clew.ingest.chunkers import Chunker, Code, Fixed, Html, Markdown, Recursive, Semantic
-from clew.ingest.chunkers.languages import parser_of
-from clew.models.catalogue import DEFAULT
+from clew.graph.code.languages import parser_of
+from clew.models.library import DEFAULT
 from clew.models.loading import load
 from clew.ports import EmbedRole
 from clew.types import Vectors
 
 PROSE = "text"
 LANGUAGES = "languages"
-FORMATS = {".py": "python", ".js": "javascript", ".ts": "typescript", ".go": "go", ".rs": "rust", ".java": "java"}
-FORMATS |= {".c": "c", ".h": "c", ".hpp": "cpp", ".cc": "cpp", ".cpp": "cpp", ".html": "html", ".md": "markdown"}
+FORMATS = {
+    ".py": "python",
+    ".js": "javascript",
+    ".ts": "typescript",
+    ".go": "go",
+    ".rs": "rust",
+    ".java": "java",
+}
+FORMATS |= {
+    ".c": "c",
+    ".h": "c",
+    ".hpp": "cpp",
+    ".cc": "cpp",
+    ".cpp": "cpp",
+    ".html": "html",
+    ".md": "markdown",
+}
 PROSE_NAMES = ("METADATA", "LICENSE", "NOTICE", "COPYING", "README")
 LARGEST = 1_000_000  # letters; code that is larger is not parsed
 SEMANTIC_LETTERS = 40_000
@@ -43,7 +64,10 @@ ROUNDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The seconds that one chunker took for one format: in the first round, in the best, and the parser alone."""
+    """The seconds that one chunker took for one format.
+
+    In the first round, in the best, and the parser alone.
+    """
 
     chunker: str
     format: str
@@ -74,7 +98,11 @@ def main() -> int:
     semantic = _semantic(texts[PROSE], options.model)
     print(table(speeds, semantic))
     if options.out:
-        report = {"machine": facts(), "speeds": [asdict(speed) for speed in speeds], "semantic": semantic}
+        report = {
+            "machine": facts(),
+            "speeds": [asdict(speed) for speed in speeds],
+            "semantic": semantic,
+        }
         options.out.write_text(json.dumps(report, indent=1) + "\n")
     return 0
 
@@ -84,7 +112,11 @@ def gather(letters: int, folder: Path | None = None) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     sizes: dict[str, int] = {}
     for path in chain(_files(), sorted(folder.rglob("*.*")) if folder else ()):
-        format = PROSE if path.name.startswith(PROSE_NAMES) or path.suffix == ".rst" else FORMATS.get(path.suffix)
+        format = (
+            PROSE
+            if path.name.startswith(PROSE_NAMES) or path.suffix == ".rst"
+            else FORMATS.get(path.suffix)
+        )
         if format is None or sizes.get(format, 0) >= letters or not path.is_file():
             continue
         text = path.read_bytes().decode(errors="replace")
@@ -95,7 +127,9 @@ def gather(letters: int, folder: Path | None = None) -> dict[str, list[str]]:
 
 
 def _files() -> Iterator[Path]:
-    for package in sorted(distributions(), key=lambda package: str(package.metadata["Name"]).lower()):
+    for package in sorted(
+        distributions(), key=lambda package: str(package.metadata["Name"]).lower()
+    ):
         for file in sorted(package.files or (), key=str):
             path = Path(str(package.locate_file(file)))
             yield path
@@ -112,12 +146,18 @@ def _pairs(texts: dict[str, list[str]]) -> Iterator[tuple[str, Chunker]]:
 def _spent(chunker: Chunker, format: str, texts: Sequence[str]) -> Spent:
     megabytes = sum(len(text.encode()) for text in texts) / 1e6
     chunker.chunk(texts[-1], format=format)  # what is loaded on first use is no part of it
-    parse, sources = (parser_of(format).parse, [text.encode() for text in texts]) if chunker.name == "code" else (len, [])
+    parse, sources = (
+        (parser_of(format).parse, [text.encode() for text in texts])
+        if chunker.name == "code"
+        else (len, [])
+    )
     cut, parsed = [], []
     for _ in range(ROUNDS):  # by turns: a busy moment of the machine befalls both
         cut.append(_seconds(lambda: [len(chunker.chunk(text, format=format)) for text in texts]))
         parsed.append(_seconds(lambda: [parse(source) is None for source in sources]))
-    return Spent(chunker.name, format, megabytes, cut[0], min(cut), min(parsed) if sources else None)
+    return Spent(
+        chunker.name, format, megabytes, cut[0], min(cut), min(parsed) if sources else None
+    )
 
 
 def together(spent: Sequence[Spent]) -> list[Spent]:
@@ -127,7 +167,13 @@ def together(spent: Sequence[Spent]) -> list[Spent]:
     [Spent(chunker='code', format='languages', megabytes=3.0, first=1.0, best=0.75, parse=0.375)]
     """
     code = [each for each in spent if each.parse is not None]
-    sums = [fsum(each) for each in zip(*[(each.megabytes, each.first, each.best, each.parse or 0.0) for each in code], strict=True)]
+    sums = [
+        fsum(each)
+        for each in zip(
+            *[(each.megabytes, each.first, each.best, each.parse or 0.0) for each in code],
+            strict=True,
+        )
+    ]
     return [Spent(code[0].chunker, LANGUAGES, *sums)] if code else []
 
 
@@ -168,24 +214,40 @@ def _semantic(texts: Sequence[str], model: str) -> dict[str, object]:
 
     text = "\n\n".join(texts)[:SEMANTIC_LETTERS]
     total = _seconds(lambda: Semantic(embed).chunk(text))
-    return {"letters": len(text), "passes": len(spent), "embedding_s": round(sum(spent), 3), "ratio": round(total / sum(spent), 4)}
+    return {
+        "letters": len(text),
+        "passes": len(spent),
+        "embedding_s": round(sum(spent), 3),
+        "ratio": round(total / sum(spent), 4),
+    }
 
 
 def table(speeds: Sequence[Speed], semantic: dict[str, object]) -> str:
     """Return the measurements as Markdown."""
-    rows = ["| chunker | format | MB | first MB/s | best MB/s | parser alone |", "|---|---|---:|---:|---:|---:|"]
+    rows = [
+        "| chunker | format | MB | first MB/s | best MB/s | parser alone |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
     for each in speeds:
         parse = "" if each.parse_mb_s is None else f"{each.parse_mb_s:.1f}"
-        rows.append(f"| {each.chunker} | {each.format} | {each.megabytes:.2f} | {each.first_mb_s:.1f} | {each.best_mb_s:.1f} | {parse} |")
+        rows.append(
+            f"| {each.chunker} | {each.format} | {each.megabytes:.2f} | {each.first_mb_s:.1f} | {each.best_mb_s:.1f} | {parse} |"
+        )
     facts = ", ".join(f"{name} {value}" for name, value in semantic.items())
     return "\n".join([*rows, "", f"semantic: {facts}"])
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.chunking", description="How fast are texts cut?")
-    parser.add_argument("--megabytes", type=float, default=4.0, help="of each format, at most (default 4)")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.chunking", description="How fast are texts cut?"
+    )
+    parser.add_argument(
+        "--megabytes", type=float, default=4.0, help="of each format, at most (default 4)"
+    )
     parser.add_argument("--sources", type=Path, help="a folder with more code to cut")
-    parser.add_argument("--model", default=DEFAULT, help=f"for the semantic chunker (default {DEFAULT})")
+    parser.add_argument(
+        "--model", default=DEFAULT, help=f"for the semantic chunker (default {DEFAULT})"
+    )
     parser.add_argument("--out", type=Path, help="where to write the JSON")
     return parser
 

@@ -1,4 +1,6 @@
-"""The vectors, texts and questions that every peer is given: synthetic, seeded, the same bytes on every run.
+"""The vectors, texts and questions that every peer is given.
+
+Synthetic, seeded, the same bytes on every run.
 
 Vectors are a mixture of anisotropic gaussians around topic centres with a common mean, as sentence
 encoders give them: cosine about 0.2 across topics, 0.55 within one. Texts are 12–40 words of a Zipf
@@ -71,7 +73,9 @@ class Batch:
 
     def items(self) -> Iterator[Item]:
         """Yield the items one by one."""
-        for id, text, bucket, vector in zip(self.ids, self.texts, self.buckets, self.vectors, strict=True):
+        for id, text, bucket, vector in zip(
+            self.ids, self.texts, self.buckets, self.vectors, strict=True
+        ):
             yield Item(id, text, bucket, vector)
 
 
@@ -109,11 +113,19 @@ class Data:
         """Return the questions; the first `WARM_UP` are not measured."""
         lines = _lines(self.folder / "questions.jsonl")
         vectors: Floats = np.load(self.folder / "questions.npy")
-        return [Question(line["text"], vector, line["bucket"], line["source"]) for line, vector in zip(lines, vectors, strict=True)]
+        return [
+            Question(line["text"], vector, line["bucket"], line["source"])
+            for line, vector in zip(lines, vectors, strict=True)
+        ]
 
     def truth(self, *, filtered: bool) -> list[set[int]]:
         """Return the exact nearest ids of each question."""
-        return [set(row) for row in np.load(self.folder / ("truth_filtered.npy" if filtered else "truth.npy")).tolist()]
+        return [
+            set(row)
+            for row in np.load(
+                self.folder / ("truth_filtered.npy" if filtered else "truth.npy")
+            ).tolist()
+        ]
 
 
 def prepare(cache: Path, size: int, questions: int) -> Data:
@@ -130,7 +142,9 @@ def prepare(cache: Path, size: int, questions: int) -> Data:
 
 def _generate(folder: Path, size: int, questions: int) -> None:
     source = _Source()
-    vectors = np.lib.format.open_memmap(folder / "items.npy", mode="w+", dtype=np.float32, shape=(size, DIMENSION))
+    vectors = np.lib.format.open_memmap(
+        folder / "items.npy", mode="w+", dtype=np.float32, shape=(size, DIMENSION)
+    )
     rng = np.random.default_rng([SEED, size])
     asked = np.sort(rng.choice(size, size=questions, replace=size < questions))
     words_of: dict[int, list[int]] = {}
@@ -141,7 +155,9 @@ def _generate(folder: Path, size: int, questions: int) -> None:
             chunk = source.chunk(start // _CHUNK, count)
             vectors[start : start + count] = chunk.vectors
             buckets[start : start + count] = chunk.buckets
-            words_of |= {int(i): chunk.words[i - start] for i in asked if start <= i < start + count}
+            words_of |= {
+                int(i): chunk.words[i - start] for i in asked if start <= i < start + count
+            }
             _write(out, chunk, source, first_id=start)
     adds = source.chunk(1_000_000, ADDS)
     np.save(folder / "adds.npy", adds.vectors)
@@ -154,9 +170,21 @@ def _generate(folder: Path, size: int, questions: int) -> None:
     asked_buckets = rng.integers(BUCKETS, size=len(order))
     with (folder / "questions.jsonl").open("w") as out:
         for i, bucket in zip(order.tolist(), asked_buckets.tolist(), strict=True):
-            out.write(json.dumps({"text": source.question(rng, words_of[i]), "bucket": _bucket(bucket), "source": i}) + "\n")
+            out.write(
+                json.dumps(
+                    {
+                        "text": source.question(rng, words_of[i]),
+                        "bucket": _bucket(bucket),
+                        "source": i,
+                    }
+                )
+                + "\n"
+            )
     np.save(folder / "truth.npy", nearest(vectors, asked_vectors))
-    np.save(folder / "truth_filtered.npy", _nearest_in_bucket(vectors, buckets, asked_vectors, asked_buckets))
+    np.save(
+        folder / "truth_filtered.npy",
+        _nearest_in_bucket(vectors, buckets, asked_vectors, asked_buckets),
+    )
     vectors.flush()
     digest = hashlib.sha256()
     for name in ("items.npy", "items.jsonl", "questions.npy", "questions.jsonl"):
@@ -204,7 +232,9 @@ class _Source:
         rng = np.random.default_rng([SEED, 1, index])
         topics = np.searchsorted(self._topic_cdf, rng.random(count))
         mean, centre, own = _WEIGHTS
-        vectors = _unit(mean * self._mean + centre * self._centres[topics] + own * self.noise(rng, count))
+        vectors = _unit(
+            mean * self._mean + centre * self._centres[topics] + own * self.noise(rng, count)
+        )
         lengths = rng.integers(12, 41, size=count)
         total = int(lengths.sum())
         ranks = np.searchsorted(self._word_cdf, rng.random(total))
@@ -212,7 +242,10 @@ class _Source:
         places = np.searchsorted(self._topic_word_cdf, rng.random(total))
         ranks = np.where(topical, self._topic_words[np.repeat(topics, lengths), places], ranks)
         ends = np.cumsum(lengths)
-        words = [ranks[end - length : end].tolist() for end, length in zip(ends.tolist(), lengths.tolist(), strict=True)]
+        words = [
+            ranks[end - length : end].tolist()
+            for end, length in zip(ends.tolist(), lengths.tolist(), strict=True)
+        ]
         return _Chunk(vectors, words, rng.integers(BUCKETS, size=count))
 
     def text(self, ranks: list[int]) -> str:
@@ -220,7 +253,9 @@ class _Source:
 
     def question(self, rng: np.random.Generator, ranks: list[int]) -> str:
         telling = sorted({rank for rank in ranks if rank >= _FREQUENT}) or ranks
-        drawn = rng.choice(telling, size=min(len(telling), int(rng.integers(3, 9))), replace=False).tolist()
+        drawn = rng.choice(
+            telling, size=min(len(telling), int(rng.integers(3, 9))), replace=False
+        ).tolist()
         drawn += rng.choice(_FREQUENT, size=int(rng.integers(1, 3)), replace=False).tolist()
         return " ".join(self.vocabulary[rank] for rank in rng.permutation(drawn).tolist())
 
@@ -231,10 +266,15 @@ def nearest(vectors: Floats, questions: Floats, *, limit: int = TOP) -> Ints:
     scores = np.empty((len(questions), 0), dtype=np.float32)
     for start in range(0, len(vectors), _CHUNK):
         block = questions @ np.asarray(vectors[start : start + _CHUNK]).T
-        ids = np.hstack([ids, np.broadcast_to(np.arange(start, start + block.shape[1]), block.shape)])
+        ids = np.hstack(
+            [ids, np.broadcast_to(np.arange(start, start + block.shape[1]), block.shape)]
+        )
         scores = np.hstack([scores, block])
         best = np.argsort(-scores, axis=1, kind="stable")[:, :limit]
-        ids, scores = np.take_along_axis(ids, best, axis=1), np.take_along_axis(scores, best, axis=1)
+        ids, scores = (
+            np.take_along_axis(ids, best, axis=1),
+            np.take_along_axis(scores, best, axis=1),
+        )
     return ids
 
 
@@ -249,20 +289,34 @@ def _nearest_in_bucket(vectors: Floats, buckets: Ints, questions: Floats, asked:
 
 
 def _vocabulary(rng: np.random.Generator) -> list[str]:
-    onsets = re.findall(r"\w+", "b br k ch d dr f fl g gr h j kl l m n p pl qu r s sk st t tr v w z")
+    onsets = re.findall(
+        r"\w+", "b br k ch d dr f fl g gr h j kl l m n p pl qu r s sk st t tr v w z"
+    )
     nuclei = ["a", "e", "i", "o", "u", "ai", "ea", "ou"]
     codas = ["", "", "", "", "l", "m", "n", "r", "t", "nd", "rk"]
     made = dict.fromkeys(_FUNCTION_WORDS)
     while len(made) < _VOCABULARY:
         syllables = 1 + (len(made) > 300) + int(rng.integers(2))  # frequent words are short
         draws = rng.random((syllables, 3))
-        made["".join(onsets[int(o * len(onsets))] + nuclei[int(n * len(nuclei))] + codas[int(c * len(codas))] for o, n, c in draws)] = None
+        made[
+            "".join(
+                onsets[int(o * len(onsets))]
+                + nuclei[int(n * len(nuclei))]
+                + codas[int(c * len(codas))]
+                for o, n, c in draws
+            )
+        ] = None
     return list(made)
 
 
 def _write(out: Any, chunk: _Chunk, source: _Source, *, first_id: int) -> None:
     for offset, (ranks, bucket) in enumerate(zip(chunk.words, chunk.buckets.tolist(), strict=True)):
-        out.write(json.dumps({"id": first_id + offset, "text": source.text(ranks), "bucket": _bucket(bucket)}) + "\n")
+        out.write(
+            json.dumps(
+                {"id": first_id + offset, "text": source.text(ranks), "bucket": _bucket(bucket)}
+            )
+            + "\n"
+        )
 
 
 def _bucket(number: int) -> str:
@@ -270,7 +324,8 @@ def _bucket(number: int) -> str:
 
 
 def _cdf(weights: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    return np.cumsum(weights / weights.sum())[:-1]  # the last bound is open: rounding must not fall beyond it
+    # the last bound is open: rounding must not fall beyond it
+    return np.cumsum(weights / weights.sum())[:-1]
 
 
 def _unit(rows: npt.NDArray[Any]) -> Floats:
@@ -290,5 +345,12 @@ def _batches(folder: Path, name: str, size: int) -> Iterator[Batch]:
             count = min(size, total - start)
             rows = [json.loads(next(lines)) for _ in range(count)]
             # fromfile and no memory map: mapped pages would be counted as the peer's memory.
-            vectors = np.fromfile(numbers, dtype=np.float32, count=count * width).reshape(count, width)
-            yield Batch([row["id"] for row in rows], [row["text"] for row in rows], [row["bucket"] for row in rows], vectors)
+            vectors = np.fromfile(numbers, dtype=np.float32, count=count * width).reshape(
+                count, width
+            )
+            yield Batch(
+                [row["id"] for row in rows],
+                [row["text"] for row in rows],
+                [row["bucket"] for row in rows],
+                vectors,
+            )

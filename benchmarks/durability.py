@@ -1,10 +1,11 @@
 """Kill −9 rounds: what was acknowledged before the kill must be there after it, whole.
 
-A child uses a store through the public interface (remembers one or several, supersedes, invalidates, updates, links,
-imports, forgets, compacts) and reports each acknowledged operation on a pipe. The parent kills it with SIGKILL after a drawn number of
-reports and a drawn pause, opens the store again, and looks for everything. A store lives through
-several rounds, so that recovery from a recovered store is seen too. SIGKILL ends a process, not the
-machine: this says nothing about a power cut, for which Clew relies on SQLite and synchronous=FULL.
+A child uses a store through the public interface (remembers one or several, supersedes,
+invalidates, updates, links, imports, forgets, compacts) and reports each acknowledged operation on
+a pipe. The parent kills it with SIGKILL after a drawn number of reports and a drawn pause, opens
+the store again, and looks for everything. A store lives through several rounds, so that recovery
+from a recovered store is seen too. SIGKILL ends a process, not the machine: this says nothing about
+a power cut, for which Clew relies on SQLite and synchronous=FULL.
 
 Only the standard library and Clew are needed; the tests run a few rounds of it.
 """
@@ -61,11 +62,18 @@ class SeededEmbedder:
     dimension = 64
     max_tokens = 10_000
 
-    def embed(self, texts: Sequence[str], *, role: EmbedRole) -> Vectors:  # noqa: ARG002 - both sides alike
+    # Both sides alike
+    def embed(self, texts: Sequence[str], *, role: EmbedRole) -> Vectors:  # noqa: ARG002
         rows = np.empty((len(texts), self.dimension), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
-            row[:] = np.random.default_rng(list(hashlib.sha256(text.encode()).digest())).standard_normal(self.dimension)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True).astype(np.float32) if len(texts) else rows
+            row[:] = np.random.default_rng(
+                list(hashlib.sha256(text.encode()).digest())
+            ).standard_normal(self.dimension)
+        return (
+            rows / np.linalg.norm(rows, axis=1, keepdims=True).astype(np.float32)
+            if len(texts)
+            else rows
+        )
 
 
 def rounds(count: int, seed: int, *, progress: Callable[[str], None] = lambda _: None) -> Report:
@@ -83,7 +91,9 @@ def rounds(count: int, seed: int, *, progress: Callable[[str], None] = lambda _:
             before = len(ledger.faults)
             ledger.check(path, number, draw)
             if (number + 1) % 20 == 0 or len(ledger.faults) > before:
-                progress(f"  round {number + 1}: {ledger.acknowledged:,} acknowledged, {len(ledger.faults)} faults")
+                progress(
+                    f"  round {number + 1}: {ledger.acknowledged:,} acknowledged, {len(ledger.faults)} faults"
+                )
     return Report(
         rounds=count,
         seed=seed,
@@ -95,9 +105,15 @@ def rounds(count: int, seed: int, *, progress: Callable[[str], None] = lambda _:
 
 
 def text_of(key: str) -> str:
-    """Return the text that belongs to a key: its end is a checksum of the rest, so that half a text shows."""
+    """Return the text that belongs to a key.
+
+    Its end is a checksum of the rest, so that half a text shows.
+    """
     draw = random.Random(key)
-    words = " ".join("".join(draw.choices("abdefgiklmnoprstuvz", k=draw.randint(3, 9))) for _ in range(draw.randint(8, 120)))
+    words = " ".join(
+        "".join(draw.choices("abdefgiklmnoprstuvz", k=draw.randint(3, 9)))
+        for _ in range(draw.randint(8, 120))
+    )
     body = f"The note {key} says {words}"
     return f"{body} and its checksum is {hashlib.sha256(body.encode()).hexdigest()[:16]}"
 
@@ -107,7 +123,12 @@ def _killed(path: Path, name: str, draw: random.Random) -> list[str]:
     wanted = draw.randint(1, _MAX_REPORTS)
     pause = draw.random() * _MAX_PAUSE_SECONDS
     early = draw.random() < _EARLY_KILLS
-    child = subprocess.Popen([sys.executable, __file__, str(path), name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        [sys.executable, __file__, str(path), name],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     stdout, stderr = child.stdout, child.stderr
     if stdout is None or stderr is None:
         raise RuntimeError("the child has no pipes")
@@ -127,7 +148,9 @@ def _killed(path: Path, name: str, draw: random.Random) -> list[str]:
         complaint = stderr.read().strip()
     code = child.wait()
     if code != -signal.SIGKILL or not in_time:
-        raise RuntimeError(f"the writer {'ended by itself' if in_time else 'hung'} (code {code}): {complaint[-2000:]}")
+        raise RuntimeError(
+            f"the writer {'ended by itself' if in_time else 'hung'} (code {code}): {complaint[-2000:]}"
+        )
     return [line.rstrip("\n") for line in lines if line.endswith("\n")]
 
 
@@ -136,9 +159,12 @@ class _Ledger:
     """What the children said they did, and where the store disagrees."""
 
     keys: dict[str, str] = field(default_factory=dict)  # by id, what must be there
-    ended: set[str] = field(default_factory=set)  # ids that may have stopped being true: kept, and not recalled
-    titles: dict[str, set[str]] = field(default_factory=dict)  # by id, the last acknowledged title and one that was begun
-    inherited: dict[str, set[str]] = field(default_factory=dict)  # by the key of a successor, the titles that it may have taken over
+    # ids that may have stopped being true: kept, and not recalled
+    ended: set[str] = field(default_factory=set)
+    # by id, the last acknowledged title and one that was begun
+    titles: dict[str, set[str]] = field(default_factory=dict)
+    # by the key of a successor, the titles that it may have taken over
+    inherited: dict[str, set[str]] = field(default_factory=dict)
     links: set[tuple[str, str]] = field(default_factory=set)
     imports: set[str] = field(default_factory=set)  # keys of documents that were acknowledged
     leaving: set[str] = field(default_factory=set)  # ids that may be gone: forgetting was begun
@@ -151,7 +177,13 @@ class _Ledger:
 
     def start_store(self) -> None:
         self.keys, self.leaving, self.gone = {}, set(), set()
-        self.ended, self.titles, self.inherited, self.links, self.imports = set(), {}, {}, set(), set()
+        self.ended, self.titles, self.inherited, self.links, self.imports = (
+            set(),
+            {},
+            {},
+            set(),
+            set(),
+        )
 
     def read(self, lines: Sequence[str]) -> None:
         self._fresh = []
@@ -226,21 +258,40 @@ class _Ledger:
         """Only an import that was not acknowledged may lack vectors, and `reembed` must make them all."""
         bare = store.store.unembedded(SeededEmbedder.id, limit=10_000)
         for node in bare:
-            if (node.root is None and node.kind is Kind.MEMORY) or Path(node.source).stem in self.imports:
+            if (node.root is None and node.kind is Kind.MEMORY) or Path(
+                node.source
+            ).stem in self.imports:
                 yield f"half a write: {node.kind} {node.id} of {node.source!r} has no vector"
         if bare:
             store.reembed()
             left = store.store.unembedded(SeededEmbedder.id, limit=10)
-            yield from (f"{node.kind} {node.id} of {node.source!r} has no vector after reembed" for node in left)
+            yield from (
+                f"{node.kind} {node.id} of {node.source!r} has no vector after reembed"
+                for node in left
+            )
 
     def _unlinked(self, store: clew.Clew) -> Iterator[str]:
-        ends = [pair for pair in self.links if self.keys.keys() >= {*pair} and not self.leaving & {*pair}]
-        there = {(edge.source, edge.target) for edge in store.store.edges([source for source, _ in ends])}
+        ends = [
+            pair
+            for pair in self.links
+            if self.keys.keys() >= {*pair} and not self.leaving & {*pair}
+        ]
+        there = {
+            (edge.source, edge.target) for edge in store.store.edges([source for source, _ in ends])
+        }
         yield from (f"acknowledged link {pair} is lost" for pair in ends if pair not in there)
 
     def _not_imported(self, store: clew.Clew) -> Iterator[str]:
-        there = {node.text.strip() for node in store.store.nodes() if node.kind is not Kind.MEMORY} if self.imports else set()
-        yield from (f"acknowledged import {key} is lost" for key in self.imports if text_of(key) not in there)
+        there = (
+            {node.text.strip() for node in store.store.nodes() if node.kind is not Kind.MEMORY}
+            if self.imports
+            else set()
+        )
+        yield from (
+            f"acknowledged import {key} is lost"
+            for key in self.imports
+            if text_of(key) not in there
+        )
 
     def _not_found(self, store: clew.Clew, draw: random.Random) -> Iterator[str]:
         fresh = [id for id in self._fresh if id in self.keys]
@@ -254,7 +305,8 @@ class _Ledger:
     def _strangers(self, store: clew.Clew) -> Iterator[str]:
         """Unreported writes are allowed, if they are whole; from now on they must stay."""
         for node in store.store.nodes():
-            if node.id in self.keys or node.kind is not Kind.MEMORY or node.root is not None:  # known, imported, or an earlier version
+            # known, imported, or an earlier version
+            if node.id in self.keys or node.kind is not Kind.MEMORY or node.root is not None:
                 continue
             key = node.text.split(" ")[2] if node.text.startswith("The note ") else ""
             if node.text != text_of(key):
@@ -275,7 +327,9 @@ _SIGNS: dict[str, Callable[[_Ledger, str, str], None]] = {
     "!": _Ledger.done,
 }
 """What the first character of a reported line says."""
-_UNCOUNTED = "?~^-"  # what is told before an operation begins, for a kill may come in its middle, and what is counted by itself
+# what is told before an operation begins, for a kill may come in its middle, and what is counted by
+# itself
+_UNCOUNTED = "?~^-"
 
 
 def _say(*parts: str) -> None:
@@ -284,7 +338,10 @@ def _say(*parts: str) -> None:
 
 @dataclass
 class _Writer:
-    """Uses a store until killed; a line on the pipe means: acknowledged, but for those that say what is begun."""
+    """Uses a store until killed; a line on the pipe means.
+
+    Acknowledged, but for those that say what is begun.
+    """
 
     store: clew.Clew
     name: str
@@ -302,7 +359,9 @@ class _Writer:
     def remember(self) -> None:
         keys = [self.key() for _ in range(self.draw.choice((1, 1, 1, _BATCH)))]
         texts = [text_of(key) for key in keys]
-        outcomes = [self.store.remember(texts[0])] if len(texts) == 1 else self.store.remember_many(texts)
+        outcomes = (
+            [self.store.remember(texts[0])] if len(texts) == 1 else self.store.remember_many(texts)
+        )
         for key, outcome in zip(keys, outcomes, strict=True):
             self.kept.append(self._inserted(key, outcome))
 

@@ -29,10 +29,20 @@ def python(cache: Path, facts: Facts) -> Path:
     if not interpreter.exists():
         venv.create(folder, with_pip=True, symlinks=os.name != "nt")
     for step in facts.install:
-        command = [str(interpreter), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *step]
+        command = [
+            str(interpreter),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            *step,
+        ]
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
         if ended.returncode:
             errors = [line for line in ended.stderr.splitlines() if line.strip()]
-            raise CannotInstallError(f"pip install {' '.join(step)}: {errors[-1] if errors else 'failed without a word'}")
+            raise CannotInstallError(
+                f"pip install {' '.join(step)}: {errors[-1] if errors else 'failed without a word'}"
+            )
     done.write_text(recipe)
     return interpreter

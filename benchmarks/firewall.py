@@ -1,4 +1,7 @@
-"""Measure the write firewall on its labelled texts and publish the figures in the guide; `--check` only compares."""
+"""Measure the write firewall on its labelled texts and publish the figures in the guide.
+
+`--check` only compares.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,15 @@ from pathlib import Path
 
 from tests.ingest.firewall.planted import Holding, holdings, planted, texts
 
-from clew.ingest.firewall.instructions import flags_of
-from clew.ingest.firewall.secrets import redacted, secrets_in
+from clew.memories.firewall.instructions import flags_of
+from clew.memories.firewall.secrets import redacted, secrets_in
 
 GUIDE = Path(__file__).parent.parent / "docs" / "guide" / "security.md"
 BEGIN, END = "<!-- firewall figures -->\n", "<!-- /firewall figures -->\n"
 KINDS = {"secrets": "secrets", "instructions": "orders to the reader"}
 PARTS = {"dev": "development", "heldout": "held out", "later": "written afterwards, to evade"}
-# How many texts were found by the rules as they were before, and when the extended rules first ran on a list that they had not seen.
+# How many texts were found by the rules as they were before, and when the extended rules first ran
+# on a list that they had not seen.
 BEFORE = {
     "secrets_dev": 10,
     "secrets_heldout": 21,
@@ -24,7 +28,12 @@ BEFORE = {
     "instructions_heldout": 7,
     "instructions_later": 1,
 }
-FIRST_RUN = {"secrets_heldout": 75, "secrets_later": 16, "instructions_heldout": 46, "instructions_later": 1}
+FIRST_RUN = {
+    "secrets_heldout": 75,
+    "secrets_later": 16,
+    "instructions_heldout": 46,
+    "instructions_later": 1,
+}
 
 
 def is_removed(holding: Holding) -> bool:
@@ -42,7 +51,9 @@ def missed(name: str) -> list[str]:
 
 def false_alarms(name: str) -> list[str]:
     """Return the look-alikes of a list that are taken for what they resemble."""
-    finds: Callable[[str], Iterable[object]] = secrets_in if name.startswith("secrets") else flags_of
+    finds: Callable[[str], Iterable[object]] = (
+        secrets_in if name.startswith("secrets") else flags_of
+    )
     return [text for text in texts(planted(name)["harmless"]) if finds(text)]
 
 
@@ -60,7 +71,11 @@ def _row(kind: str, part: str) -> str:
     lists = planted(name)
     count = len(texts(lists["holding" if kind == "secrets" else "hostile"]))
     first = FIRST_RUN.get(name, "–")
-    found, wrong, alike = count - len(missed(name)), len(false_alarms(name)), len(texts(lists["harmless"]))
+    found, wrong, alike = (
+        count - len(missed(name)),
+        len(false_alarms(name)),
+        len(texts(lists["harmless"])),
+    )
     return f"| {KINDS[kind]} | {PARTS[part]} | {count} | {BEFORE[name]} | {first} | {found} | {alike} | {wrong} |"
 
 

@@ -17,7 +17,9 @@ import numpy.typing as npt
 from benchmarks.data import DIMENSION
 
 
-def compare(scan: Callable[[], object], search: Callable[[], object], size: int, *, rounds: int) -> dict[str, Any]:
+def compare(
+    scan: Callable[[], object], search: Callable[[], object], size: int, *, rounds: int
+) -> dict[str, Any]:
     """Time a scan over `size` int8 vectors, a whole search and plain reads of as many bytes, by turns, and return the medians.
 
     By turns, because what else the machine does then slows all alike, and because each evicts the
@@ -80,16 +82,28 @@ def readers(matrix: npt.NDArray[np.int8]) -> dict[str, Callable[[], object]]:
 
 
 class Statements:
-    """What an add tells SQLite, through Python's own `sqlite3` and with nothing before it: no checks, no hash, no vector to convert.
+    """What an add tells SQLite, through Python's own `sqlite3` and with nothing before it.
 
-    Rows like the newest, each under an id and a hash of its own, in the same tables and indexes and with the same flush.
+    No checks, no hash, no vector to convert.
+
+    Rows like the newest, each under an id and a hash of its own, in the same tables and indexes and
+    with the same flush.
     """
 
     def __init__(self, path: Path, *, checkpoint_pages: int) -> None:
         self._connection = sqlite3.connect(path, isolation_level=None)
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", f"wal_autocheckpoint = {checkpoint_pages}"):
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = FULL",
+            "foreign_keys = ON",
+            f"wal_autocheckpoint = {checkpoint_pages}",
+        ):
             self._connection.execute(f"PRAGMA {pragma}")
-        self._node, self._vector, self._label = self._newest("node", "nid"), self._newest("embedding", "eid"), self._newest("label", "nid")
+        self._node, self._vector, self._label = (
+            self._newest("node", "nid"),
+            self._newest("embedding", "eid"),
+            self._newest("label", "nid"),
+        )
         del self._node["nid"], self._vector["eid"]  # given anew
 
     def add(self, _: object = None) -> None:
@@ -111,5 +125,6 @@ class Statements:
     def _insert(self, table: str, values: dict[str, Any]) -> int | None:
         columns = ", ".join(f'"{name}"' for name in values)
         return self._connection.execute(
-            f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(values))})", [*values.values()]
+            f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(values))})",
+            [*values.values()],
         ).lastrowid

@@ -1,8 +1,9 @@
 """Does what happened to a memory help to rank it? TraceRank off, on, and each factor alone, on a set with a year of history.
 
-The set (memories/history) is stored through the public API with a clock that moves: what is said again is remembered
-again, what was looked up is recalled, what was superseded is superseded, and the questions are asked when the year is
-over. Half of them are decided by history, half by their words.
+The set (memories/history) is stored through the public API with a clock that moves: what is said
+again is remembered again, what was looked up is recalled, what was superseded is superseded, and
+the questions are asked when the year is over. Half of them are decided by history, half by their
+words.
 
     python -m benchmarks.history --out benchmarks/results/history.json
 """
@@ -36,7 +37,13 @@ FACTORS = ("reinforcement", "graph", "temporal")
 
 
 def tracerank(*factors: str, **bounds: float) -> dict[str, Any]:
-    return {"tracerank": {"enabled": bool(factors), **{name: name in factors for name in FACTORS}, **bounds}}
+    return {
+        "tracerank": {
+            "enabled": bool(factors),
+            **{name: name in factors for name in FACTORS},
+            **bounds,
+        }
+    }
 
 
 VARIANTS: dict[str, Mapping[str, Any]] = {
@@ -51,7 +58,9 @@ VARIANTS: dict[str, Mapping[str, Any]] = {
 }
 
 
-def happenings(memories: Sequence[Mapping[str, Any]]) -> list[tuple[date, int, str, Mapping[str, Any]]]:
+def happenings(
+    memories: Sequence[Mapping[str, Any]],
+) -> list[tuple[date, int, str, Mapping[str, Any]]]:
     """Return what happened on which day, in order: first what was said, then what was looked up."""
     found = [(each["told"], 0, "told", each) for each in memories]
     found += [(day, 1, "again", each) for each in memories for day in each.get("again", ())]
@@ -59,7 +68,9 @@ def happenings(memories: Sequence[Mapping[str, Any]]) -> list[tuple[date, int, s
     return sorted(found, key=lambda each: (*each[:2], each[3]["key"]))
 
 
-def replay(memory: clew.Clew, clock: FixedClock, memories: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def replay(
+    memory: clew.Clew, clock: FixedClock, memories: Sequence[Mapping[str, Any]]
+) -> dict[str, str]:
     """Live through the year; return the id of each memory."""
     ids: dict[str, str] = {}
     for number, (day, _, what, each) in enumerate(happenings(memories)):
@@ -73,7 +84,11 @@ def replay(memory: clew.Clew, clock: FixedClock, memories: Sequence[Mapping[str,
             outcome = memory.supersede(ids[each["supersedes"]], text, stability=each["stability"])
             ids[key] = _expect(outcome, OutcomeKind.INSERTED, text)
         else:  # near: passages of one pattern, such as three places to park, are not one memory
-            ids[key] = _expect(memory.remember(text, stability=each["stability"], near=False), OutcomeKind.INSERTED, text)
+            ids[key] = _expect(
+                memory.remember(text, stability=each["stability"], near=False),
+                OutcomeKind.INSERTED,
+                text,
+            )
     for each in memories:
         for other in each.get("related", ()):
             memory.link(ids[each["key"]], ids[other])
@@ -95,11 +110,16 @@ def asked(
         with clew.open(path, embedder=embedder, clock=clock) as memory:
             keys = {id: key for key, id in replay(memory, clock, store["memories"]).items()}
         clock.now = END
-        with clew.open(path, embedder=embedder, clock=clock) as memory:  # opened anew: what was looked up has been written
+        # opened anew: what was looked up has been written
+        with clew.open(path, embedder=embedder, clock=clock) as memory:
             others = {name: memory.variant(**settings) for name, settings in variants.items()}
             for each in store["questions"]:
                 rankings = {
-                    name: [keys[hit.id] for hit in other.recall(each["ask"], k=50, track=False).hits if hit.id in keys]
+                    name: [
+                        keys[hit.id]
+                        for hit in other.recall(each["ask"], k=50, track=False).hits
+                        if hit.id in keys
+                    ]
                     for name, other in others.items()
                 }
                 yield each["ask"], each["decides"], rankings
@@ -112,7 +132,12 @@ def evaluate(embedder: CachedEmbedder, variants: Mapping[str, Mapping[str, Any]]
     for store in stores.values():
         relevant = {each["ask"]: frozenset(each["needs"]) for each in store["questions"]}
         for ask, decides, rankings in asked(store, embedder, variants):
-            rows.append((decides, {name: measures(ranking, relevant[ask]) for name, ranking in rankings.items()}))
+            rows.append(
+                (
+                    decides,
+                    {name: measures(ranking, relevant[ask]) for name, ranking in rankings.items()},
+                )
+            )
     first = next(iter(variants))
     results: dict[str, Any] = {}
     for name in variants:
@@ -121,11 +146,18 @@ def evaluate(embedder: CachedEmbedder, variants: Mapping[str, Mapping[str, Any]]
             some = [found for decides, found in rows if kind in ("all", decides)]
             for measure in SHOWN:
                 values = [100 * found[name][measure] for found in some]
-                differences = [100 * (found[name][measure] - found[first][measure]) for found in some]
+                differences = [
+                    100 * (found[name][measure] - found[first][measure]) for found in some
+                ]
                 low, high, p = interval(differences)
                 results[name][f"{kind} {measure}"] = {
                     "mean": round(float(np.mean(values)), 2),
-                    "against_off": [round(float(np.mean(differences)), 2), round(low, 2), round(high, 2), round(p, 4)],
+                    "against_off": [
+                        round(float(np.mean(differences)), 2),
+                        round(low, 2),
+                        round(high, 2),
+                        round(p, 4),
+                    ],
                 }
     counts = {kind: sum(decides == kind for decides, _ in rows) for kind in KINDS}
     memories = sum(len(store["memories"]) for store in stores.values())
@@ -134,15 +166,23 @@ def evaluate(embedder: CachedEmbedder, variants: Mapping[str, Mapping[str, Any]]
 
 def main(arguments: Sequence[str]) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cache", type=Path, default=Path("benchmarks/.cache"), help="where vectors are kept")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--cache", type=Path, default=Path("benchmarks/.cache"), help="where vectors are kept"
+    )
     parser.add_argument("--out", type=Path, help="write the figures as JSON")
     chosen = parser.parse_args(arguments)
     model = load("arctic-embed-s", auto_pull=True)
     if model is None:
-        raise SystemExit("The default model is not here. Fetch it with: clew models pull arctic-embed-s")
+        raise SystemExit(
+            "The default model is not here. Fetch it with: clew models pull arctic-embed-s"
+        )
     found = evaluate(cached(model, chosen.cache), VARIANTS)
-    print(f"{found['memories']} memories, questions: {found['questions']}; in brackets the difference from off and its 95 % interval")
+    print(
+        f"{found['memories']} memories, questions: {found['questions']}; in brackets the difference from off and its 95 % interval"
+    )
     columns = list(next(iter(found["variants"].values())))
     print(f"{'':20}" + "".join(f"{column:>30}" for column in columns))
     for name, cells in found["variants"].items():

@@ -12,8 +12,22 @@ from typing import Any
 
 def facts() -> dict[str, Any]:
     """Return processor, cores, memory and system."""
-    model = next((line.partition(":")[2].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
-    memory = next((int(line.split()[1]) / 2**20 for line in _lines("/proc/meminfo") if line.startswith("MemTotal")), None)
+    model = next(
+        (
+            line.partition(":")[2].strip()
+            for line in _lines("/proc/cpuinfo")
+            if line.startswith("model name")
+        ),
+        platform.machine(),
+    )
+    memory = next(
+        (
+            int(line.split()[1]) / 2**20
+            for line in _lines("/proc/meminfo")
+            if line.startswith("MemTotal")
+        ),
+        None,
+    )
     return {
         "processor": model,
         "cores": os.cpu_count(),
@@ -27,10 +41,17 @@ class Neighbours:
     """Measures how many cores everybody else kept busy while a child of ours ran."""
 
     def __init__(self) -> None:
-        self._wall, self._busy, self._own = time.perf_counter(), _busy_seconds(), _children_seconds()
+        self._wall, self._busy, self._own = (
+            time.perf_counter(),
+            _busy_seconds(),
+            _children_seconds(),
+        )
 
     def cores(self) -> float | None:
-        """Return the mean number of cores used by others since the start; None where it cannot be known."""
+        """Return the mean number of cores used by others since the start.
+
+        None where it cannot be known.
+        """
         if self._busy is None:
             return None
         busy, own = (_busy_seconds() or 0.0) - self._busy, _children_seconds() - self._own

@@ -1,8 +1,9 @@
 """Random damage: whatever happens to a store's files, every operation answers or raises a Clew error.
 
-A small store with something of everything is damaged in its main file, in its journal or in a single cell, and then opened, read,
-written, verified and repaired. A raw Python exception is a fault, and so is a crash, a hang, and a store that is not sound after a
-repair that could be done. Mutations are drawn from a seed. The benchmark runs them in processes of their own; the tests run a
+A small store with something of everything is damaged in its main file, in its journal or in a
+single cell, and then opened, read, written, verified and repaired. A raw Python exception is a
+fault, and so is a crash, a hang, and a store that is not sound after a repair that could be done.
+Mutations are drawn from a seed. The benchmark runs them in processes of their own; the tests run a
 hundred in theirs.
 """
 
@@ -31,7 +32,11 @@ PAGE = 4096
 _PER_PROCESS = 50
 _PATIENCE_SECONDS = 300.0  # a mutation that takes longer hangs, on however busy a machine
 _WORDS = "ladder printer kettle piano tent cellar kitchen garage Postgres staging Ada Lovelace Berlin Lisbon March invoice".split()
-_OPTIONS: dict[str, Any] = {"model": {"embedder": "hashing-64"}, "duplicates": {"near": False}, "store": {"synchronous": "NORMAL"}}
+_OPTIONS: dict[str, Any] = {
+    "model": {"embedder": "hashing-64"},
+    "duplicates": {"near": False},
+    "store": {"synchronous": "NORMAL"},
+}
 _QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("where is the ladder", {}),
     ("what do we know about Berlin in March", {"recipe": "agent"}),
@@ -95,7 +100,10 @@ def make_original(folder: Path, *, seed: int, notes: int = _NOTES) -> Original:
             )
             for n in range(notes)
         ]
-        memory.import_data("# Guide\n\nThe kettle is old.\n\n## Cellar\n\nThe ladder stands in the cellar.\n", name="guide.md")
+        memory.import_data(
+            "# Guide\n\nThe kettle is old.\n\n## Cellar\n\nThe ladder stands in the cellar.\n",
+            name="guide.md",
+        )
         memory.compact()
         memory.supersede(ids[0], "Note 0 says that the ladder was sold.")
         memory.invalidate(ids[1])
@@ -152,7 +160,9 @@ def _zeroed_page(content: bytes, draw: random.Random) -> bytes:
 
 
 def _truncated(content: bytes, draw: random.Random) -> bytes:
-    return content[: draw.choice((draw.randrange(len(content)), draw.randrange(len(content)) // PAGE * PAGE))]
+    return content[
+        : draw.choice((draw.randrange(len(content)), draw.randrange(len(content)) // PAGE * PAGE))
+    ]
 
 
 def _inserted_bytes(content: bytes, draw: random.Random) -> bytes:
@@ -207,13 +217,26 @@ def _changed_cell(path: Path, draw: random.Random) -> str:
         rows = connection.execute(
             "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name <> 'sqlite_stat1'"
         ).fetchall()
-        filled = [(table, column) for table, column in rows if connection.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone()]
+        filled = [
+            (table, column)
+            for table, column in rows
+            if connection.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone()
+        ]
         table, column = draw.choice(filled)
-        name, value = draw.choice((*_VALUES, ("other text", f'substr("{column}", 1, 3) || \'x\' || substr("{column}", 5)')))
+        name, value = draw.choice(
+            (
+                *_VALUES,
+                ("other text", f'substr("{column}", 1, 3) || \'x\' || substr("{column}", 5)'),
+            )
+        )
         with suppress(sqlite3.Error):  # what a constraint forbids, or a table without rowid
             (count,) = connection.execute(f'SELECT count(*) FROM "{table}"').fetchone()
-            (at,) = connection.execute(f'SELECT rowid FROM "{table}" LIMIT 1 OFFSET ?', (draw.randrange(count),)).fetchone()
-            connection.execute(f'UPDATE OR IGNORE "{table}" SET "{column}" = {value} WHERE rowid = ?', (at,))
+            (at,) = connection.execute(
+                f'SELECT rowid FROM "{table}" LIMIT 1 OFFSET ?', (draw.randrange(count),)
+            ).fetchone()
+            connection.execute(
+                f'UPDATE OR IGNORE "{table}" SET "{column}" = {value} WHERE rowid = ?', (at,)
+            )
             return f"{name} in {table}.{column}"
         with suppress(sqlite3.Error):
             connection.execute(f'UPDATE OR IGNORE "{table}" SET "{column}" = {value}')
@@ -253,7 +276,10 @@ def _attempt(result: Result, what: str, do: Callable[[], Any]) -> Any:
 
 def _operations(memory: clew.Clew, ids: tuple[str, ...]) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "stats", memory.stats
-    yield "list", lambda: [memory.recent(200), memory.important(200, least=0), memory.popular(200, least=0)]
+    yield (
+        "list",
+        lambda: [memory.recent(200), memory.important(200, least=0), memory.popular(200, least=0)],
+    )
     yield "list tagged", lambda: memory.recent(50, where={"tags": ["home"]})
     for id in ids[:9]:
         yield "get", partial(memory.get, id)
@@ -264,7 +290,10 @@ def _operations(memory: clew.Clew, ids: tuple[str, ...]) -> Iterator[tuple[str, 
     yield "export", lambda: list(memory.export())
     yield "decay", memory.decay
     yield "kept", lambda: memory.store.kept("token")
-    yield "remember", lambda: memory.remember("The damaged store took one more note about the ladder.")
+    yield (
+        "remember",
+        lambda: memory.remember("The damaged store took one more note about the ladder."),
+    )
     yield "update", lambda: memory.update(ids[8], title="A title", tags=["x"])
     yield "link", lambda: memory.link(ids[9], ids[10])
     yield "supersede", lambda: memory.supersede(ids[11], "Note 11 says something else now.")
@@ -300,10 +329,15 @@ def _repair(memory: clew.Clew, original: Original, result: Result) -> None:
 
 def _salvage(memory: clew.Clew, result: Result) -> None:
     """Export around the damage; what is exported must load."""
-    lines = _attempt(result, "export what is left", lambda: list(memory.export(on_damage=lambda _: None)))
+    lines = _attempt(
+        result, "export what is left", lambda: list(memory.export(on_damage=lambda _: None))
+    )
     if lines is not None:
         with clew.open(":memory:", **_OPTIONS) as copy:
-            if _attempt(result, "load what is left", lambda: copy.load(lines, skip_invalid=True)) is None:
+            if (
+                _attempt(result, "load what is left", lambda: copy.load(lines, skip_invalid=True))
+                is None
+            ):
                 result.faults.append(f"{result.mutation}: what was exported cannot be loaded")
 
 
@@ -311,7 +345,10 @@ def _use_repaired(memory: clew.Clew, original: Original, result: Result) -> None
     """Use a store that was repaired; nothing in it may be damaged any more."""
     known = result.damaged
     result.damaged = False
-    operations: list[tuple[str, Callable[[], Any]]] = [("reembed", memory.reembed), *_operations(memory, original.ids)]
+    operations: list[tuple[str, Callable[[], Any]]] = [
+        ("reembed", memory.reembed),
+        *_operations(memory, original.ids),
+    ]
     operations.append(("recall", partial(memory.recall, "the ladder")))
     for what, do in operations:
         _attempt(result, f"{what} after repair", do)
@@ -323,7 +360,9 @@ def _use_repaired(memory: clew.Clew, original: Original, result: Result) -> None
 # --- many of them ---
 
 
-def run_range(first: int, count: int, *, seed: int, folder: Path, notes: int = _NOTES) -> Iterator[Result]:
+def run_range(
+    first: int, count: int, *, seed: int, folder: Path, notes: int = _NOTES
+) -> Iterator[Result]:
     """Damage and use stores in this process, each drawn from the seed and its number."""
     original = make_original(folder, seed=seed, notes=notes)
     for number in range(first, first + count):
@@ -347,7 +386,12 @@ def run(count: int, seed: int, *, progress: Callable[[str], None] = lambda _: No
             faults += result["faults"]
         progress(f"  {min(first + _PER_PROCESS, count):,} mutations, {len(faults)} faults")
     return Report(
-        mutations=count, seed=seed, refused=tally["refused"], found=tally["found"], repaired=tally["repaired"], faults=tuple(faults)
+        mutations=count,
+        seed=seed,
+        refused=tally["refused"],
+        found=tally["found"],
+        repaired=tally["repaired"],
+        faults=tuple(faults),
     )
 
 
@@ -355,7 +399,15 @@ def _process(first: int, count: int, seed: int, faults: list[str]) -> list[str]:
     """Run some mutations in a process of their own; return a line for each that it finished."""
     lines: list[str] = []
     with tempfile.TemporaryDirectory(prefix="clew-mutations-") as folder:
-        command = [sys.executable, "-m", "benchmarks.mutations", str(first), str(count), str(seed), folder]
+        command = [
+            sys.executable,
+            "-m",
+            "benchmarks.mutations",
+            str(first),
+            str(count),
+            str(seed),
+            folder,
+        ]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
             if child.stdout is None:
                 raise RuntimeError("the child has no pipe")

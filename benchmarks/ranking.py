@@ -1,13 +1,16 @@
 """Rank many public sets through the public API with default settings, beside BM25, dense and plain fusion.
 
-Every item is stored by `remember_many`, or in sets named chat by `remember_conversation`, session by session with speakers
-and dates. Every question is asked by `recall`. Source trees are stored by `import_path` and judged by file: the chunks that
-come back are read down to distinct files. The baselines are exact and see the same texts (of code, the chunks as stored, with
-their titles): BM25 with Lucene's formula and repeated query terms counted, cosines of the default model, and the sum of
+Every item is stored by `remember_many`, or in sets named chat by `remember_conversation`, session
+by session with speakers and dates. Every question is asked by `recall`. Source trees are stored by
+`import_path` and judged by file: the chunks that come back are read down to distinct files. The
+baselines are exact and see the same texts (of code, the chunks as stored, with their titles): BM25
+with Lucene's formula and repeated query terms counted, cosines of the default model, and the sum of
 both after min-max normalisation over the best hundred.
 
-    python -m benchmarks.ranking --data FOLDER --sets cacm,cosqa --out benchmarks/results/ranking.json
-    clew eval fetch semble SOURCES/semble && python -m benchmarks.ranking --data FOLDER --sources SOURCES --sets semble
+    python -m benchmarks.ranking --data FOLDER --sets cacm,cosqa --out
+    benchmarks/results/ranking.json
+    clew eval fetch semble SOURCES/semble && python -m benchmarks.ranking --data FOLDER --sources
+    SOURCES --sets semble
 """
 
 from __future__ import annotations
@@ -36,8 +39,8 @@ from clew.evaluate.datasets import card
 from clew.evaluate.datasets import load as load_set
 from clew.models.loading import load
 from clew.ports import EmbedRole
+from clew.text.words import STOP_WORDS, folded, terms, words
 from clew.types import Kind
-from clew.words import STOP_WORDS, folded, terms, words
 
 Scores = npt.NDArray[np.float64]
 K1, B = 1.2, 0.75
@@ -74,9 +77,13 @@ class Part:
 
 def beir(folder: Path, split: str) -> list[Part]:
     items = [
-        Item(row["_id"], row["text"], row.get("title") or "") for row in map(json.loads, (folder / "corpus.jsonl").open(encoding="utf-8"))
+        Item(row["_id"], row["text"], row.get("title") or "")
+        for row in map(json.loads, (folder / "corpus.jsonl").open(encoding="utf-8"))
     ]
-    asked = {row["_id"]: row["text"] for row in map(json.loads, (folder / "queries.jsonl").open(encoding="utf-8"))}
+    asked = {
+        row["_id"]: row["text"]
+        for row in map(json.loads, (folder / "queries.jsonl").open(encoding="utf-8"))
+    }
     relevant: dict[str, set[str]] = defaultdict(set)
     with (folder / "qrels" / f"{split}.tsv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file, delimiter="\t"):
@@ -87,8 +94,12 @@ def beir(folder: Path, split: str) -> list[Part]:
 
 def multihop(folder: Path, first: int, last: int | None, *, titles: bool) -> list[Part]:
     corpus = json.loads(next(folder.glob("*corpus.json")).read_text(encoding="utf-8"))
-    items = [Item(str(n), each["text"], each["title"] if titles else "") for n, each in enumerate(corpus)]
-    rows = [json.loads(line) for line in (folder / "queries_gold.jsonl").open(encoding="utf-8")][first:last]
+    items = [
+        Item(str(n), each["text"], each["title"] if titles else "") for n, each in enumerate(corpus)
+    ]
+    rows = [json.loads(line) for line in (folder / "queries_gold.jsonl").open(encoding="utf-8")][
+        first:last
+    ]
     return [Part(items, [(row["question"], frozenset(map(str, row["gold_idx"]))) for row in rows])]
 
 
@@ -98,18 +109,23 @@ def locomo(folder: Path, first: int, last: int, *, chat: bool) -> list[Part]:
         items = [
             Item(
                 turn["dia_id"],
-                f"{turn['speaker']}: {turn['text']}" + (f" [{turn['blip_caption']}]" if "blip_caption" in turn else ""),
+                f"{turn['speaker']}: {turn['text']}"
+                + (f" [{turn['blip_caption']}]" if "blip_caption" in turn else ""),
                 "",
                 name,
                 turn["speaker"],
-                datetime.strptime(f"{talk['conversation'][f'{name}_date_time']} +0000", "%I:%M %p on %d %B, %Y %z").isoformat(),
+                datetime.strptime(
+                    f"{talk['conversation'][f'{name}_date_time']} +0000", "%I:%M %p on %d %B, %Y %z"
+                ).isoformat(),
             )
             for name, turns in talk["conversation"].items()
             if name.startswith("session_") and isinstance(turns, list)
             for turn in turns
         ]
         known = {item.id for item in items}
-        asked = [(row["question"], frozenset(row.get("evidence", ())) & known) for row in talk["qa"]]
+        asked = [
+            (row["question"], frozenset(row.get("evidence", ())) & known) for row in talk["qa"]
+        ]
         found.append(Part(items, [(text, ids) for text, ids in asked if ids], chat=chat))
     return found
 
@@ -119,20 +135,33 @@ def small(folder: Path) -> list[Part]:
     return [
         Part(
             [Item(each["key"], each["text"]) for each in store["memories"]],
-            [(each["ask"], frozenset(each["needs"])) for each in store["questions"] if each.get("needs")],
+            [
+                (each["ask"], frozenset(each["needs"]))
+                for each in store["questions"]
+                if each.get("needs")
+            ],
         )
         for store in stores.values()
     ]
 
 
 def code(data: Path, sources: Path, name: str, part: str, **options: Any) -> list[Part]:
-    """Return the projects of a code set, each with its files; sources come from SOURCES/NAME, as `clew eval fetch` puts them."""
+    """Return the projects of a code set, each with its files.
+
+    Sources come from SOURCES/NAME, as `clew eval fetch` puts them.
+    """
     loaded = load_set(name, data / card(name).folder, part=part, sources=sources / name, **options)
     print(*loaded.notes, sep="\n", end="\n" if loaded.notes else "")
     found = []
     for space in dict.fromkeys(document.space for document in loaded.documents):
-        items = [Item(each.keys["file"], each.text) for each in loaded.documents if each.space == space]
-        asked = [(each.text, frozenset(each.relevant["file"])) for each in loaded.queries if each.space == space]
+        items = [
+            Item(each.keys["file"], each.text) for each in loaded.documents if each.space == space
+        ]
+        asked = [
+            (each.text, frozenset(each.relevant["file"]))
+            for each in loaded.queries
+            if each.space == space
+        ]
         found.append(Part(items, [(text, files) for text, files in asked if files], files=True))
     return found
 
@@ -183,7 +212,12 @@ class Bm25:
         self.postings = {term: np.array(rows) for term, rows in postings.items()}
 
     def scores(self, question: str) -> Scores:
-        asked = [term for word in words(question) if folded(word) not in STOP_WORDS for term in terms(word)] or terms(question)
+        asked = [
+            term
+            for word in words(question)
+            if folded(word) not in STOP_WORDS
+            for term in terms(word)
+        ] or terms(question)
         found = np.zeros(self.size)
         for term, times in Counter(asked).items():
             if term in self.postings:
@@ -195,7 +229,11 @@ class Bm25:
 
 def min_max(scores: Scores) -> Scores:
     best = np.sort(scores)[::-1][:DEPTH]
-    return np.clip((scores - best[-1]) / (best[0] - best[-1]), 0, 1) if best[0] > best[-1] else np.zeros_like(scores)
+    return (
+        np.clip((scores - best[-1]) / (best[0] - best[-1]), 0, 1)
+        if best[0] > best[-1]
+        else np.zeros_like(scores)
+    )
 
 
 def ranked(scores: Scores, ids: Sequence[str]) -> list[str]:
@@ -224,7 +262,11 @@ def interval(differences: Sequence[float], *, seed: int = 0) -> tuple[float, flo
     means = values[draw.integers(0, len(values), (RESAMPLES, len(values)))].mean(axis=1)
     flipped = np.abs((draw.choice((-1, 1), (RESAMPLES, len(values))) * values).mean(axis=1))
     low, high = np.percentile(means, (2.5, 97.5))
-    return float(low), float(high), float((1 + (flipped >= abs(values.mean()) - 1e-12).sum()) / (1 + RESAMPLES))
+    return (
+        float(low),
+        float(high),
+        float((1 + (flipped >= abs(values.mean()) - 1e-12).sum()) / (1 + RESAMPLES)),
+    )
 
 
 # --- running ---
@@ -235,9 +277,18 @@ def told(memory: clew.Clew, part: Part, space: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for session in dict.fromkeys(item.session for item in part.items):
         items = [item for item in part.items if item.session == session]
-        messages = [{"speaker": item.speaker, "text": item.text.removeprefix(f"{item.speaker}: ")} for item in items]
-        outcome = memory.remember_conversation(messages, session=session, space=space, time=items[0].time)
-        found |= {id: item.id for item, each in zip(items, outcome.outcomes, strict=True) if (id := each.id) is not None}
+        messages = [
+            {"speaker": item.speaker, "text": item.text.removeprefix(f"{item.speaker}: ")}
+            for item in items
+        ]
+        outcome = memory.remember_conversation(
+            messages, session=session, space=space, time=items[0].time
+        )
+        found |= {
+            id: item.id
+            for item, each in zip(items, outcome.outcomes, strict=True)
+            if (id := each.id) is not None
+        }
     return found
 
 
@@ -245,10 +296,15 @@ def stored(memory: clew.Clew, part: Part, space: str) -> dict[str, str]:
     """Store the items as a user would; return which item each memory is."""
     if part.chat:
         return told(memory, part, space)
-    limit = memory.settings.memory.max_title_characters  # a longer title is the first line of its text
+    # a longer title is the first line of its text
+    limit = memory.settings.memory.max_title_characters
     fits = {item.id: len(item.title) <= limit for item in part.items}
     texts = [
-        {"text": item.text if fits[item.id] else f"{item.title}\n{item.text}", "title": item.title if fits[item.id] else "", "space": space}
+        {
+            "text": item.text if fits[item.id] else f"{item.title}\n{item.text}",
+            "title": item.title if fits[item.id] else "",
+            "space": space,
+        }
         for item in part.items
     ]
     found: dict[str, str] = {}
@@ -261,26 +317,38 @@ def stored(memory: clew.Clew, part: Part, space: str) -> dict[str, str]:
 
 
 def imported(memory: clew.Clew, part: Part, folder: Path) -> tuple[dict[str, str], list[str]]:
-    """Store the items as the files of a folder; return which file each chunk is of, and the texts of the chunks."""
+    """Store the items as the files of a folder.
+
+    Return which file each chunk is of, and the texts of the chunks.
+    """
     for item in part.items:
         file = folder / item.id
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(item.text, encoding="utf-8")
     memory.import_path(folder)
-    chunks = sorted((node for node in memory.store.nodes() if node.kind is Kind.CHUNK), key=lambda node: node.id)
+    chunks = sorted(
+        (node for node in memory.store.nodes() if node.kind is Kind.CHUNK), key=lambda node: node.id
+    )
     of = {node.id: Path(node.source).relative_to(folder.resolve()).as_posix() for node in chunks}
     return of, [f"{node.title}\n{node.text}" for node in chunks]
 
 
-def rankings(part: Part, embedder: CachedEmbedder, variants: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, list[str]]]:
-    with tempfile.TemporaryDirectory() as folder, clew.open(Path(folder) / "ranking.clew", embedder=embedder) as memory:
+def rankings(
+    part: Part, embedder: CachedEmbedder, variants: Mapping[str, Mapping[str, Any]]
+) -> Iterator[dict[str, list[str]]]:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        clew.open(Path(folder) / "ranking.clew", embedder=embedder) as memory,
+    ):
         if part.files:
             of, texts = imported(memory, part, Path(folder) / "files")
             ids = list(of.values())
         else:
             of = stored(memory, part, "default")
             ids = [item.id for item in part.items]
-            texts = [f"{item.title}\n{item.text}" if item.title else item.text for item in part.items]
+            texts = [
+                f"{item.title}\n{item.text}" if item.title else item.text for item in part.items
+            ]
         bm25, vectors = Bm25(texts), embedder.embed(texts, role=EmbedRole.PASSAGE)
         asked = embedder.embed([text for text, _ in part.questions], role=EmbedRole.QUERY)
         others = {name: memory.variant(**settings) for name, settings in variants.items()}
@@ -304,25 +372,42 @@ def parts_of(name: str, data: Path, sources: Path) -> list[Part]:
     return code(data, sources, dataset, part, **options)
 
 
-def evaluate(name: str, folders: tuple[Path, Path], embedder: CachedEmbedder, variants: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def evaluate(
+    name: str,
+    folders: tuple[Path, Path],
+    embedder: CachedEmbedder,
+    variants: Mapping[str, Mapping[str, Any]],
+) -> dict[str, Any]:
     """Return the measures of every system on a set, and how Clew compares with the best baseline."""
     rows: dict[str, list[dict[str, float]]] = defaultdict(list)
     began = time.process_time()
     for part in parts_of(name, *folders):
-        for (_, relevant), found in zip(part.questions, rankings(part, embedder, variants), strict=True):
+        for (_, relevant), found in zip(
+            part.questions, rankings(part, embedder, variants), strict=True
+        ):
             for system, ranking in found.items():
                 rows[system].append(measures(ranking, relevant))
-    means = {system: {key: round(100 * float(np.mean([row[key] for row in each])), 2) for key in each[0]} for system, each in rows.items()}
+    means = {
+        system: {key: round(100 * float(np.mean([row[key] for row in each])), 2) for key in each[0]}
+        for system, each in rows.items()
+    }
     best = max(("BM25", "dense", "plain fusion"), key=lambda system: means[system]["nDCG@10"])
     compared = {
-        system: interval([100 * (a["nDCG@10"] - b["nDCG@10"]) for a, b in zip(rows[system], rows[best], strict=True)])
+        system: interval(
+            [
+                100 * (a["nDCG@10"] - b["nDCG@10"])
+                for a, b in zip(rows[system], rows[best], strict=True)
+            ]
+        )
         for system in variants
     }
     return {
         "questions": len(rows["BM25"]),
         "best_baseline": best,
         "means": means,
-        "against_best": {system: [round(each, 3) for each in found] for system, found in compared.items()},
+        "against_best": {
+            system: [round(each, 3) for each in found] for system, found in compared.items()
+        },
         "cpu_seconds": round(time.process_time() - began, 1),
     }
 
@@ -330,22 +415,43 @@ def evaluate(name: str, folders: tuple[Path, Path], embedder: CachedEmbedder, va
 def variant(text: str) -> tuple[str, dict[str, Any]]:
     """Read NAME:KEY=VALUE,KEY=VALUE."""
     name, _, rest = text.partition(":")
-    return name, {key: json.loads(value) for key, _, value in (pair.partition("=") for pair in rest.split(",") if pair)}
+    return name, {
+        key: json.loads(value)
+        for key, _, value in (pair.partition("=") for pair in rest.split(",") if pair)
+    }
 
 
 def main(arguments: Sequence[str]) -> None:
     """Print the table of all sets."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True, help="the folder of the public sets")
-    parser.add_argument("--sources", type=Path, default=Path("benchmarks/.sources"), help="the folder of the source trees, SOURCES/NAME")
-    parser.add_argument("--sets", default=",".join(SETS), help=f"some of {', '.join((*SETS, *CODE_SETS))}")
-    parser.add_argument("--variant", action="append", default=[], help="NAME:KEY=VALUE,… beside the default settings")
-    parser.add_argument("--cache", type=Path, default=Path("benchmarks/.cache"), help="where vectors are kept")
+    parser.add_argument(
+        "--sources",
+        type=Path,
+        default=Path("benchmarks/.sources"),
+        help="the folder of the source trees, SOURCES/NAME",
+    )
+    parser.add_argument(
+        "--sets", default=",".join(SETS), help=f"some of {', '.join((*SETS, *CODE_SETS))}"
+    )
+    parser.add_argument(
+        "--variant",
+        action="append",
+        default=[],
+        help="NAME:KEY=VALUE,… beside the default settings",
+    )
+    parser.add_argument(
+        "--cache", type=Path, default=Path("benchmarks/.cache"), help="where vectors are kept"
+    )
     parser.add_argument("--out", type=Path, help="write the figures as JSON")
     chosen = parser.parse_args(arguments)
     model = load("arctic-embed-s", auto_pull=True)
     if model is None:
-        raise SystemExit("The default model is not here. Fetch it with: clew models pull arctic-embed-s")
+        raise SystemExit(
+            "The default model is not here. Fetch it with: clew models pull arctic-embed-s"
+        )
     embedder = cached(model, chosen.cache)
     variants = {"Clew": {}, **dict(map(variant, chosen.variant))}
     results: dict[str, Any] = {}
@@ -357,9 +463,16 @@ def main(arguments: Sequence[str]) -> None:
         for system, means in found["means"].items():
             against = found["against_best"].get(system)
             beside = (
-                "" if against is None else f"  {against[0]:+.1f} to {against[1]:+.1f} against {found['best_baseline']}, p {against[2]:.3f}"
+                ""
+                if against is None
+                else f"  {against[0]:+.1f} to {against[1]:+.1f} against {found['best_baseline']}, p {against[2]:.3f}"
             )
-            print(f"  {system:14}" + "".join(f"{key} {value:5.1f}  " for key, value in means.items()) + beside, flush=True)
+            print(
+                f"  {system:14}"
+                + "".join(f"{key} {value:5.1f}  " for key, value in means.items())
+                + beside,
+                flush=True,
+            )
         if chosen.out is not None:
             chosen.out.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 

@@ -1,4 +1,7 @@
-"""Writes what was measured into the README and the guide, from the files under results; `--check` only says whether they are in step."""
+"""Writes what was measured into the README and the guide, from the files under results.
+
+`--check` only says whether they are in step.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ BASELINES = ("BM25", "dense", "plain fusion")
 
 
 def quality() -> list[str]:
-    """Return the table of every set that was ranked through the public API, beside the baselines; losers are shown like winners."""
+    """Return the table of every set that was ranked through the public API, beside the baselines.
+
+    Losers are shown like winners.
+    """
     found = _read(RESULTS / "ranking.json")
     lines = [
         "Ranking, default settings, public API, offline, no LLM: nDCG@10 in percent. Plain fusion is the sum of BM25 and cosine, each",
@@ -67,8 +73,13 @@ def quality() -> list[str]:
         "| set | measure | BM25 | dense | plain fusion | **Clew** |",
         "|---|---|---:|---:|---:|---:|",
     ]
-    rows = [(RANKED[name], measure, found[name]["means"]) for name, measure in FURTHER if name in found]
-    return lines + [f"| {label} | {measure} | {' | '.join(_best_bold(means, measure))} |" for label, measure, means in rows]
+    rows = [
+        (RANKED[name], measure, found[name]["means"]) for name, measure in FURTHER if name in found
+    ]
+    return lines + [
+        f"| {label} | {measure} | {' | '.join(_best_bold(means, measure))} |"
+        for label, measure, means in rows
+    ]
 
 
 def _ranked(label: str, result: dict[str, Any]) -> str:
@@ -100,16 +111,30 @@ def earlier() -> list[str]:
 def _set(result: dict[str, Any]) -> str:
     rows = _rows(result)
     values = [rows[name]["measures"][result["measure"]] for name in SYSTEMS]
-    shown = [f"**{100 * value:.1f}**" if value == max(values) else f"{100 * value:.1f}" for value in values]
+    shown = [
+        f"**{100 * value:.1f}**" if value == max(values) else f"{100 * value:.1f}"
+        for value in values
+    ]
     told = _chance(rows["clew"]["p_vs_bm25"])
-    chosen = [note.removeprefix(LOADED).rstrip(".").replace("=False", "=off") for note in result["notes"] if note.startswith(LOADED)]
+    chosen = [
+        note.removeprefix(LOADED).rstrip(".").replace("=False", "=off")
+        for note in result["notes"]
+        if note.startswith(LOADED)
+    ]
     name = ", ".join([f"{result['dataset']}, {result['level']}, {result['part']}", *chosen])
-    return f"| {name} | {result['measure']} | {result['questions']} | {' | '.join(shown)} | {told} |"
+    return (
+        f"| {name} | {result['measure']} | {result['questions']} | {' | '.join(shown)} | {told} |"
+    )
 
 
 def chunkers() -> list[str]:
-    """Return what each way to cut documents finds: the default recipe on Chroma's sets, single and multi-hop on sources."""
-    spans, files = ((RESULTS / "chunkers").glob(f"{name}-*/result.json") for name in ("chroma", "swe"))
+    """Return what each way to cut documents finds.
+
+    The default recipe on Chroma's sets, single and multi-hop on sources.
+    """
+    spans, files = (
+        (RESULTS / "chunkers").glob(f"{name}-*/result.json") for name in ("chroma", "swe")
+    )
     return [
         "",
         "Ways to cut, 400 tokens at most for all of them. Chroma's test part, the best ten chunks of the recipe before late interaction.",
@@ -128,44 +153,70 @@ def chunkers() -> list[str]:
 
 def _spans(path: Path) -> str:
     row = _rows(_read(path))["clew"]
-    values = [f"{100 * row['measures'][name]:.1f}" for name in ("token-recall", "token-precision", "token-IoU")]
+    values = [
+        f"{100 * row['measures'][name]:.1f}"
+        for name in ("token-recall", "token-precision", "token-IoU")
+    ]
     return f"| {path.parent.name.removeprefix('chroma-')} | {' | '.join(values)} | {row['cost']['tokens_returned']:,.0f} |"
 
 
 def _files(path: Path) -> str:
     rows = _rows(_read(path))
-    values = [rows[name]["measures"]["recall@5"] for name in ("single-hop@10", "single-hop@15", "multi-hop@15")]
+    values = [
+        rows[name]["measures"]["recall@5"]
+        for name in ("single-hop@10", "single-hop@15", "multi-hop@15")
+    ]
     values.append(rows["multi-hop@15"]["by_category"]["several files"]["recall@5"])
     return f"| {path.parent.name.removeprefix('swe-')} | {' | '.join(f'{100 * value:.1f}' for value in values)} |"
 
 
 def recipes() -> list[str]:
-    """Return what other recipes find where `balanced` finds as much as it does: the gate of `agent` and the narrowing of `staged`."""
-    lines = ["", "Recipes on the dev parts: what the quality gate of `agent` costs, and looking for sections first.", ""]
+    """Return what other recipes find where `balanced` finds as much as it does.
+
+    The gate of `agent` and the narrowing of `staged`.
+    """
+    lines = [
+        "",
+        "Recipes on the dev parts: what the quality gate of `agent` costs, and looking for sections first.",
+        "",
+    ]
     lines += ["| set | measure | balanced | agent | staged |", "|---|---|---:|---:|---:|"]
     for path in sorted((RESULTS / "recipes").glob("*/result.json")):
         result = _read(path)
         rows = _rows(result)
-        values = [f"{100 * rows[name]['measures'][result['measure']]:.1f}" for name in ("clew", "agent", "staged")]
+        values = [
+            f"{100 * rows[name]['measures'][result['measure']]:.1f}"
+            for name in ("clew", "agent", "staged")
+        ]
         lines.append(f"| {result['dataset']} | {result['measure']} | {' | '.join(values)} |")
     return lines
 
 
 def reranking() -> list[str]:
-    """Return what reading the best hits once more is worth, set by set; losses are listed like gains."""
+    """Return what reading the best hits once more is worth, set by set.
+
+    Losses are listed like gains.
+    """
     found = [_read(path) for path in sorted((RESULTS / "ablation").glob("rerank-*/result.json"))]
     if not found:
         return []
     head = "The recipe `reranked` beside `balanced`: a cross-encoder reads the best thirty hits (percent; *p* by the randomisation test)."
     lines = ["", head, ""]
-    lines += ["| set | measure | questions | balanced | reranked | change | p |", "|---|---|---:|---:|---:|---:|---:|"]
+    lines += [
+        "| set | measure | questions | balanced | reranked | change | p |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
     return lines + [_reranked(result) for result in found]
 
 
 def _reranked(result: dict[str, Any]) -> str:
     (change,) = (each for each in result["ablations"] if each["variant"] == "reranked")
     before = _rows(result)["clew"]["measures"][result["measure"]]
-    told = f"{100 * before:.1f} | {100 * change['value']:.1f} | {100 * change['delta']:+.1f}".replace("-", "−")
+    told = (
+        f"{100 * before:.1f} | {100 * change['value']:.1f} | {100 * change['delta']:+.1f}".replace(
+            "-", "−"
+        )
+    )
     return f"| {result['dataset']}, {result['part']} | {result['measure']} | {result['questions']} | {told} | {_chance(change['p'])} |"
 
 
@@ -196,11 +247,18 @@ def speed() -> list[str]:
         "| | hybrid top 10 | dense top 10 | recall@10 | with a 1 % filter | add + commit | flushes an add |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
-    return lines + [_peer(name, run["peers"][name]["measures"]) for name in PEERS if name in run["peers"]]
+    return lines + [
+        _peer(name, run["peers"][name]["measures"]) for name in PEERS if name in run["peers"]
+    ]
 
 
 def _peer(name: str, measures: dict[str, Any]) -> str:
-    cells = [_pair(measures, "hybrid"), _pair(measures, "dense"), _value(measures, "dense_recall", 3), _pair(measures, "filtered")]
+    cells = [
+        _pair(measures, "hybrid"),
+        _pair(measures, "dense"),
+        _value(measures, "dense_recall", 3),
+        _pair(measures, "filtered"),
+    ]
     cells += [_pair(measures, "add"), _value(measures, "syncs_per_add", 1)]
     return f"| {name} | {' | '.join(cells)} |"
 
@@ -216,11 +274,18 @@ def _value(measures: dict[str, Any], name: str, digits: int) -> str:
 
 
 def rendered(path: Path) -> str:
-    """Return a document with what was measured in its place; the guide, a folder deeper, shows chunkers and recipes too."""
+    """Return a document with what was measured in its place.
+
+    The guide, a folder deeper, shows chunkers and recipes too.
+    """
     before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     deeper = [*quality(), *earlier(), *chunkers(), *recipes(), *reranking()]
-    lines = [*quality(), *speed()] if path == README else [line.replace("(benchmarks/", "(../benchmarks/") for line in deeper]
+    lines = (
+        [*quality(), *speed()]
+        if path == README
+        else [line.replace("(benchmarks/", "(../benchmarks/") for line in deeper]
+    )
     return before + BEGIN + "\n".join(lines) + "\n" + END + after
 
 
@@ -229,7 +294,9 @@ def main() -> int:
     stale = [path for path in (README, GUIDE) if path.read_text(encoding="utf-8") != rendered(path)]
     for path in stale:
         if "--check" in sys.argv:
-            print(f"{path.name} is not in step with benchmarks/results: run python -m benchmarks.readme")
+            print(
+                f"{path.name} is not in step with benchmarks/results: run python -m benchmarks.readme"
+            )
         else:
             path.write_text(rendered(path), encoding="utf-8")
     return int(bool(stale)) if "--check" in sys.argv else 0

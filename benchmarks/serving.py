@@ -2,10 +2,11 @@
 
     python -m benchmarks.serving --nodes 100000 --seconds 60 --out benchmarks/results/serving.json
 
-A store of synthetic memories (the hashing embedder: no model is needed), one server process, and clients over loopback that read and
-write at once: for seven minutes, until its memory has levelled off, and then by the clock. Then the same with a kill -9 in the middle
-of writes, after which every acknowledged one must be there; then cold starts of `clew serve` (to the first answer of /health) and of
-`clew mcp` (to the first answer to tools/list).
+A store of synthetic memories (the hashing embedder: no model is needed), one server process, and
+clients over loopback that read and write at once: for seven minutes, until its memory has levelled
+off, and then by the clock. Then the same with a kill -9 in the middle of writes, after which every
+acknowledged one must be there; then cold starts of `clew serve` (to the first answer of /health)
+and of `clew mcp` (to the first answer to tools/list).
 """
 
 from __future__ import annotations
@@ -46,11 +47,17 @@ BATCH = 2000
 WRITE_SHARE = 0.2
 KILL_SECONDS = 5.0
 WARM_UP = 20  # requests before the clock starts: the first recall loads indexes
-SETTLE_SECONDS = 420.0  # of the same load before the clock starts: so long do a dozen threads take to fill their caches
+# of the same load before the clock starts: so long do a dozen threads take to fill their caches
+SETTLE_SECONDS = 420.0
 ATTEMPTS = 5  # cold starts
 HEADERS = {"content-type": "application/json"}
-# One writer at a time commits; the texts are random, so looking for near duplicates while the store is made would only cost time.
-BUILD: dict[str, Any] = {"model": {"embedder": "hashing"}, "duplicates": {"near": False}, "related": {"enabled": False}}
+# One writer at a time commits; the texts are random, so looking for near duplicates while the store
+# is made would only cost time.
+BUILD: dict[str, Any] = {
+    "model": {"embedder": "hashing"},
+    "duplicates": {"near": False},
+    "related": {"enabled": False},
+}
 
 
 @dataclass
@@ -64,8 +71,13 @@ class Tally:
 
 
 def sentence(draw: random.Random) -> str:
-    """Return a new text of known words: a vocabulary that grows with every text would measure how large the caches of words are."""
-    return "The " + " ".join(draw.choices(WORDS, k=TEXT_WORDS)) + f" number {draw.randrange(10_000)}"
+    """Return a new text of known words.
+
+    A vocabulary that grows with every text would measure how large the caches of words are.
+    """
+    return (
+        "The " + " ".join(draw.choices(WORDS, k=TEXT_WORDS)) + f" number {draw.randrange(10_000)}"
+    )
 
 
 def build(path: Path, nodes: int) -> float:
@@ -81,7 +93,12 @@ def build(path: Path, nodes: int) -> float:
 
 def environment(store: Path) -> dict[str, str]:
     outside = {name: value for name, value in os.environ.items() if not name.startswith("CLEW_")}
-    own = {"CLEW_STORE": str(store), "CLEW_MODEL__EMBEDDER": "hashing", "CLEW_OFFLINE": "1", "CLEW_SERVE__REQUESTS_PER_SECOND": "0"}
+    own = {
+        "CLEW_STORE": str(store),
+        "CLEW_MODEL__EMBEDDER": "hashing",
+        "CLEW_OFFLINE": "1",
+        "CLEW_SERVE__REQUESTS_PER_SECOND": "0",
+    }
     return {**outside, **own, "HOME": str(store.parent)}
 
 
@@ -115,10 +132,16 @@ def request(draw: random.Random, ids: list[str], write_share: float) -> tuple[st
         return kind, "GET", "/v1/memories?limit=20", None
     if kind == "get" and ids:
         return kind, "GET", f"/v1/memories/{draw.choice(ids)}", None
-    return ("agent", "POST", "/v1/search/agent", query) if kind == "agent" else ("recall", "POST", "/v1/recall", query)
+    return (
+        ("agent", "POST", "/v1/search/agent", query)
+        if kind == "agent"
+        else ("recall", "POST", "/v1/recall", query)
+    )
 
 
-async def client(draw: random.Random, url: str, tally: Tally, ends: float, write_share: float) -> None:
+async def client(
+    draw: random.Random, url: str, tally: Tally, ends: float, write_share: float
+) -> None:
     async with httpx.AsyncClient(base_url=url, timeout=60, headers=HEADERS) as http:
         while time.monotonic() < ends:
             kind, method, path, body = request(draw, tally.acknowledged, write_share)
@@ -135,8 +158,20 @@ async def client(draw: random.Random, url: str, tally: Tally, ends: float, write
                 tally.acknowledged.append(answer.json()["id"])
 
 
-async def load(url: str, pid: int, *, phase: str, seconds: float, clients: int, write_share: float, kill: float | None = None) -> Tally:
-    """Let clients ask for a while, noting the server's memory every second; kill it after `kill` seconds, if given."""
+async def load(
+    url: str,
+    pid: int,
+    *,
+    phase: str,
+    seconds: float,
+    clients: int,
+    write_share: float,
+    kill: float | None = None,
+) -> Tally:
+    """Let clients ask for a while, noting the server's memory every second.
+
+    Kill it after `kill` seconds, if given.
+    """
     tally, began = Tally(), time.monotonic()
 
     async def watch() -> None:
@@ -147,8 +182,11 @@ async def load(url: str, pid: int, *, phase: str, seconds: float, clients: int, 
                 os.kill(pid, signal.SIGKILL)
                 return
 
-    draws = [random.Random(f"{phase} {number}") for number in range(clients)]  # what one phase has written is no duplicate in the next
-    await asyncio.gather(watch(), *(client(draw, url, tally, began + seconds, write_share) for draw in draws))
+    # what one phase has written is no duplicate in the next
+    draws = [random.Random(f"{phase} {number}") for number in range(clients)]
+    await asyncio.gather(
+        watch(), *(client(draw, url, tally, began + seconds, write_share) for draw in draws)
+    )
     return tally
 
 
@@ -162,16 +200,40 @@ def warmed(url: str) -> None:
 
 def percentiles(seconds: list[float]) -> dict[str, float]:
     ordered = sorted(seconds)
-    at = {name: ordered[min(len(ordered) - 1, int(len(ordered) * share))] for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))}
-    return {"count": len(ordered), **{f"{name}_ms": round(value * 1e3, 2) for name, value in at.items()}}
+    at = {
+        name: ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+        for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))
+    }
+    return {
+        "count": len(ordered),
+        **{f"{name}_ms": round(value * 1e3, 2) for name, value in at.items()},
+    }
 
 
 def steady(store: Path, *, settle: float, seconds: float, clients: int) -> dict[str, Any]:
     with server(store) as (child, url):
         warmed(url)
         fresh = rss_mb(child.pid)
-        asyncio.run(load(url, child.pid, phase="settle", seconds=settle, clients=clients, write_share=WRITE_SHARE))
-        tally = asyncio.run(load(url, child.pid, phase="steady", seconds=seconds, clients=clients, write_share=WRITE_SHARE))
+        asyncio.run(
+            load(
+                url,
+                child.pid,
+                phase="settle",
+                seconds=settle,
+                clients=clients,
+                write_share=WRITE_SHARE,
+            )
+        )
+        tally = asyncio.run(
+            load(
+                url,
+                child.pid,
+                phase="steady",
+                seconds=seconds,
+                clients=clients,
+                write_share=WRITE_SHARE,
+            )
+        )
     everything = [each for times in tally.seconds.values() for each in times]
     third = max(1, len(tally.rss) // 3)
     return {
@@ -196,13 +258,25 @@ def killed(store: Path, *, clients: int) -> dict[str, Any]:
     with server(store) as (child, url):
         warmed(url)
         tally = asyncio.run(
-            load(url, child.pid, phase="killed", seconds=KILL_SECONDS * 2, clients=clients, write_share=0.8, kill=KILL_SECONDS)
+            load(
+                url,
+                child.pid,
+                phase="killed",
+                seconds=KILL_SECONDS * 2,
+                clients=clients,
+                write_share=0.8,
+                kill=KILL_SECONDS,
+            )
         )
     with clew.open(store, **BUILD) as memory:
         found = memory.store.get(tally.acknowledged)
         lost = [id for id in tally.acknowledged if id not in found]
         problems = memory.verify()
-    return {"acknowledged": len(tally.acknowledged), "lost": len(lost), "problems": [problem.detail for problem in problems]}
+    return {
+        "acknowledged": len(tally.acknowledged),
+        "lost": len(lost),
+        "problems": [problem.detail for problem in problems],
+    }
 
 
 def cold_serve(store: Path) -> float:
@@ -218,7 +292,11 @@ def cold_serve(store: Path) -> float:
 
 def cold_mcp(store: Path) -> float:
     """Return the seconds from the start of `clew mcp` to its list of tools, over stdio."""
-    capabilities = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+    capabilities = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "bench", "version": "1"},
+    }
     messages = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": capabilities},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
@@ -226,7 +304,11 @@ def cold_mcp(store: Path) -> float:
     ]
     began = time.perf_counter()
     child = subprocess.Popen(
-        [sys.executable, "-m", "clew", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment(store)
+        [sys.executable, "-m", "clew", "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment(store),
     )
     assert child.stdin is not None
     assert child.stdout is not None
@@ -246,9 +328,16 @@ def cold(start: Any, store: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--nodes", type=int, default=100_000)
-    parser.add_argument("--settle", type=float, default=SETTLE_SECONDS, help="seconds of load before those that are measured")
+    parser.add_argument(
+        "--settle",
+        type=float,
+        default=SETTLE_SECONDS,
+        help="seconds of load before those that are measured",
+    )
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--out", type=Path, required=True)
@@ -261,7 +350,9 @@ def main() -> None:
             "machine": machine.facts(),
             "nodes": options.nodes,
             "build_seconds": round(built, 1),
-            "steady": steady(store, settle=options.settle, seconds=options.seconds, clients=options.clients),
+            "steady": steady(
+                store, settle=options.settle, seconds=options.seconds, clients=options.clients
+            ),
             "killed": killed(store, clients=options.clients),
             "cold_start": {"serve": cold(cold_serve, store), "mcp": cold(cold_mcp, store)},
         }

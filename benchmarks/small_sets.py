@@ -1,4 +1,7 @@
-"""Small spaces of our own, as sets: the memories of `clew demo`, the golden corpus of the tests, and stores as assistants keep them."""
+"""Small spaces of our own, as sets.
+
+The memories of `clew demo`, the golden corpus of the tests, and stores as assistants keep them.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,8 @@ HERE = Path(__file__).parent
 ASKED_OF_DEMO = HERE / "asked_of_demo.yaml"
 GOLDEN = HERE.parent / "tests" / "golden" / "corpus.yaml"
 MEMORIES = HERE / "memories"
-TOLD = datetime(2026, 3, 1, tzinfo=UTC)  # the day that the demo's ages count back from: any day serves
+# the day that the demo's ages count back from: any day serves
+TOLD = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def small_set(name: str) -> Dataset:
@@ -25,17 +29,32 @@ def small_set(name: str) -> Dataset:
     if (MEMORIES / name).is_dir():
         return load("memories", MEMORIES / name)
     passages, queries = _demo() if name == "demo" else _golden()
-    return Dataset(name=name, part="dev", queries=queries, passages=passages, levels=(LEVEL,), licence="Clew's own", data_hash="")
+    return Dataset(
+        name=name,
+        part="dev",
+        queries=queries,
+        passages=passages,
+        levels=(LEVEL,),
+        licence="Clew's own",
+        data_hash="",
+    )
 
 
 def _demo() -> tuple[tuple[Passage, ...], tuple[Query, ...]]:
-    memories = yaml.safe_load(files("clew.surface.cli").joinpath("demo_memories.yaml").read_text(encoding="utf-8"))
+    memories = yaml.safe_load(
+        files("clew.surface.cli").joinpath("demo_memories.yaml").read_text(encoding="utf-8")
+    )
     passages = tuple(
-        _passage(f"m{number}", each, each.get("space", "default"), TOLD - timedelta(days=each["age"]))
+        _passage(
+            f"m{number}", each, each.get("space", "default"), TOLD - timedelta(days=each["age"])
+        )
         for number, each in enumerate(memories)
     )
     asked = [(space, each) for space, listed in _read(ASKED_OF_DEMO).items() for each in listed]
-    queries = tuple(_query(number, each["ask"], space, _holding(each["answer"], passages)) for number, (space, each) in enumerate(asked))
+    queries = tuple(
+        _query(number, each["ask"], space, _holding(each["answer"], passages))
+        for number, (space, each) in enumerate(asked)
+    )
     return passages, queries
 
 
@@ -47,12 +66,22 @@ def _golden() -> tuple[tuple[Passage, ...], tuple[Query, ...]]:
         for each in corpus["memories"]
         if each["key"] not in gone
     )
-    queries = tuple(_query(number, each["ask"], "default", each["needs"]) for number, each in enumerate(corpus["questions"]))
+    queries = tuple(
+        _query(number, each["ask"], "default", each["needs"])
+        for number, each in enumerate(corpus["questions"])
+    )
     return passages, queries
 
 
 def _passage(id: str, memory: dict[str, Any], space: str, told: datetime) -> Passage:
-    return Passage(id=id, text=memory["text"], title=memory.get("title", ""), space=space, time=told, keys={LEVEL: id})
+    return Passage(
+        id=id,
+        text=memory["text"],
+        title=memory.get("title", ""),
+        space=space,
+        time=told,
+        keys={LEVEL: id},
+    )
 
 
 def _query(number: int, ask: str, space: str, needs: list[str]) -> Query:

@@ -20,7 +20,8 @@ from benchmarks import data, environments, machine, syncs
 from benchmarks.peers import Facts, SupportsScan, peer
 
 ROOT = Path(__file__).resolve().parent.parent
-_BASE_SECONDS = 120.0  # beyond a phase's limit, for what cannot be ended early, such as building an index
+# beyond a phase's limit, for what cannot be ended early, such as building an index
+_BASE_SECONDS = 120.0
 _QUIET = {
     "ANONYMIZED_TELEMETRY": "False",
     "CHROMA_OTEL_GRANULARITY": "none",
@@ -70,13 +71,17 @@ def run(sizes: Iterable[int], peers: Sequence[str], plan: Plan, *, cache: Path, 
                 continue  # measured with the owner of the store
             guests = [guest for guest in peers if peer(guest).facts.store_of == name]
             result["peers"] |= _Subject(name, prepared, plan, cache, guests=guests).measured()
-            (out / f"speed-{size}.json").write_text(json.dumps(_rounded(result), indent=1, ensure_ascii=False) + "\n")
+            (out / f"speed-{size}.json").write_text(
+                json.dumps(_rounded(result), indent=1, ensure_ascii=False) + "\n"
+            )
 
 
 class _Subject:
     """One peer at one size, and those that ask its store in another way."""
 
-    def __init__(self, name: str, prepared: data.Data, plan: Plan, cache: Path, *, guests: Sequence[str] = ()) -> None:
+    def __init__(
+        self, name: str, prepared: data.Data, plan: Plan, cache: Path, *, guests: Sequence[str] = ()
+    ) -> None:
         self._name, self._data, self._plan, self._cache = name, prepared, plan, cache
         self._facts: Facts = peer(name).facts
         self._guests = [_Subject(guest, prepared, plan, cache) for guest in guests]
@@ -99,7 +104,11 @@ class _Subject:
     def _report(self) -> dict[str, Any]:
         for phase, reason in self._failures.items():
             say(f"  {self._name}: {phase}: {reason}")
-        about = {key: value for key, value in asdict(self._facts).items() if key in {"about", "commit", "no_hybrid", "store_of"}}
+        about = {
+            key: value
+            for key, value in asdict(self._facts).items()
+            if key in {"about", "commit", "no_hybrid", "store_of"}
+        }
         versions = self._measures.pop("versions", {})
         return {
             **about,
@@ -131,7 +140,9 @@ class _Subject:
             if not self._phase("cold"):
                 return
             starts.append(self._measures["cold"])
-        self._measures["cold"] = {key: statistics.median(start[key] for start in starts) for key in starts[0]}
+        self._measures["cold"] = {
+            key: statistics.median(start[key] for start in starts) for key in starts[0]
+        }
 
     def _phase(self, phase: str, *, counted: bool = False) -> bool:
         say(f"  {self._name}: {phase}")

@@ -1,11 +1,13 @@
 """What does spreading along links cost where there are many? Milliseconds of a recall's stage `spread`, and of an add with names.
 
-    python -m benchmarks.spreading [--memories 100000] [--questions 200] [--adds 1000] [--profile] [--out FILE.json]
+    python -m benchmarks.spreading [--memories 100000] [--questions 200] [--adds 1000] [--profile]
+    [--out FILE.json]
 
-The memories are made up: plain words and about five names each, drawn by Zipf's law so that the first names are hubs which
-thousands share, a tenth of them with a name for a title. With five RELATED edges each, a hundred thousand have a million
-links. Every question is asked with the stage and without it, by turns, on the same store; adds are one commit each, by turns
-with names noted and without. Others may use the machine: processor time stands beside what the clock said.
+The memories are made up: plain words and about five names each, drawn by Zipf's law so that the
+first names are hubs which thousands share, a tenth of them with a name for a title. With five
+RELATED edges each, a hundred thousand have a million links. Every question is asked with the stage
+and without it, by turns, on the same store; adds are one commit each, by turns with names noted and
+without. Others may use the machine: processor time stands beside what the clock said.
 """
 
 from __future__ import annotations
@@ -27,19 +29,22 @@ import numpy as np
 
 import clew
 from benchmarks.machine import facts
-from clew.models.hashing import HashingEmbedder
+from clew.models.vectors import HashingEmbedder
 from clew.ports import EmbedRole, ModelInfo, Store
-from clew.recall.recipes import Recipe
-from clew.recall.spread import Spread
-from clew.recall.state import Question, Recall
+from clew.search.recipes import Recipe
+from clew.search.spread import Spread
+from clew.search.state import Question, Recall
+from clew.text.words import content_hash
 from clew.types import Edge, Embedding, Mention, Node, Role
-from clew.words import content_hash
 
 SEED = 5
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 EMBEDDER = HashingEmbedder(64)
-NAMES, PARTS, WORDS = 40_000, 3_000, 10_000  # few enough parts and words for the embedder to remember them
-ZIPF = 0.9  # the first name is in one memory of five, the hundredth in one of three hundred, most of them in one or two
+# few enough parts and words for the embedder to remember them
+NAMES, PARTS, WORDS = 40_000, 3_000, 10_000
+# the first name is in one memory of five, the hundredth in one of three hundred, most of them in
+# one or two
+ZIPF = 0.9
 NAMES_EACH, WORDS_EACH, EDGES_EACH = (2, 8), (6, 14), 5
 TITLED = 10  # every tenth memory has a title
 BATCH = 4096
@@ -65,21 +70,28 @@ class World:
         self._chance = np.random.default_rng(SEED)
         self._words = np.array(_spelled(self._chance, WORDS))
         parts = np.array([part.title() for part in _spelled(self._chance, PARTS)])
-        self._names = np.array([" ".join(pair) for pair in self._chance.choice(parts, (NAMES, 2)).tolist()])
+        self._names = np.array(
+            [" ".join(pair) for pair in self._chance.choice(parts, (NAMES, 2)).tolist()]
+        )
         self._reach = np.cumsum(np.arange(1, NAMES + 1) ** -ZIPF)
 
     def memories(self, count: int) -> Iterator[Memory]:
         """Yield so many memories, every tenth about the name that its number stands for."""
         for number in range(count):
             names = self._drawn(int(self._chance.integers(*NAMES_EACH)))
-            words = self._chance.choice(self._words, int(self._chance.integers(*WORDS_EACH))).tolist()
+            words = self._chance.choice(
+                self._words, int(self._chance.integers(*WORDS_EACH))
+            ).tolist()
             for place, name in enumerate(names):
                 words.insert(1 + 3 * place, name)
             title = str(self._names[number // TITLED % NAMES]) if number % TITLED == 0 else ""
             yield Memory(" ".join(words) + ".", title, names)
 
     def question(self, memory: Memory) -> str:
-        """Return a question for a memory: a few of its words, and every other time one of its names."""
+        """Return a question for a memory.
+
+        A few of its words, and every other time one of its names.
+        """
         words = [word for word in memory.text.rstrip(".").split() if word.islower()]
         asked = self._chance.choice(words, min(3, len(words)), replace=False).tolist()
         return " ".join([*asked, *(memory.names[:1] if self._chance.random() < 0.5 else ())]) + "?"
@@ -107,9 +119,18 @@ def fill(store: Store, memories: Sequence[Memory]) -> int:
             Embedding(node=node.id, role=Role.CONTENT, text_hash=node.content_hash, vector=vec)
             for node, vec in zip(nodes, vectors, strict=True)
         ]
-        said = [mention for node, memory in zip(nodes, part, strict=True) for mention in _mentions(node, memory)]
+        said = [
+            mention
+            for node, memory in zip(nodes, part, strict=True)
+            for mention in _mentions(node, memory)
+        ]
         ends = chance.integers(0, start + len(part), size=(len(part), EDGES_EACH)).tolist()
-        edges = [_edge(node.id, _id(end)) for node, each in zip(nodes, ends, strict=True) for end in each if _id(end) != node.id]
+        edges = [
+            _edge(node.id, _id(end))
+            for node, each in zip(nodes, ends, strict=True)
+            for end in each
+            if _id(end) != node.id
+        ]
         with store.transaction():
             store.insert(nodes, made)
             store.mention(said)
@@ -123,7 +144,14 @@ def _id(number: int) -> str:
 
 
 def _node(number: int, memory: Memory) -> Node:
-    return Node(id=_id(number), text=memory.text, title=memory.title, t_created=NOW, t_valid=NOW, content_hash=content_hash(memory.text))
+    return Node(
+        id=_id(number),
+        text=memory.text,
+        title=memory.title,
+        t_created=NOW,
+        t_valid=NOW,
+        content_hash=content_hash(memory.text),
+    )
 
 
 def _mentions(node: Node, memory: Memory) -> Iterator[Mention]:
@@ -176,23 +204,39 @@ def recalls(opened: clew.Clew, questions: Sequence[str]) -> dict[str, Any]:
         "questions": len(found),
         "spread_wall_ms": _percentiles([each.spread_wall for each in found]),
         "spread_cpu_ms": _percentiles([each.spread_cpu for each in found]),
-        "recall_wall_ms": {name: _percentiles([each.wall for each in times[WARM_UP:]]) for name, times in taken.items()},
-        "recall_cpu_ms": {name: _percentiles([each.cpu for each in times[WARM_UP:]]) for name, times in taken.items()},
+        "recall_wall_ms": {
+            name: _percentiles([each.wall for each in times[WARM_UP:]])
+            for name, times in taken.items()
+        },
+        "recall_cpu_ms": {
+            name: _percentiles([each.cpu for each in times[WARM_UP:]])
+            for name, times in taken.items()
+        },
         "reached_hits": float(np.mean([each.arrived for each in found])),
     }
 
 
 def _percentiles(seconds: Sequence[float]) -> dict[str, float]:
-    return {f"p{share}": round(1000 * float(np.percentile(seconds, share)), 3) for share in (50, 95, 99)}
+    return {
+        f"p{share}": round(1000 * float(np.percentile(seconds, share)), 3) for share in (50, 95, 99)
+    }
 
 
 def adds(path: Path, memories: Sequence[Memory]) -> dict[str, Any]:
-    """Add memories one commit at a time, in blocks by turns with names noted and without; milliseconds an add."""
+    """Add memories one commit at a time, in blocks by turns with names noted and without.
+
+    Milliseconds an add.
+    """
     spent: dict[str, list[tuple[float, float]]] = {"entities": [], "no entities": []}
-    handles = {name: clew.open(path, embedder=EMBEDDER, entities={"enabled": name == "entities"}) for name in spent}
+    handles = {
+        name: clew.open(path, embedder=EMBEDDER, entities={"enabled": name == "entities"})
+        for name in spent
+    }
     try:
         for handle in handles.values():
-            handle.remember(f"The first memory that handle {id(handle)} writes pays for what is loaded.")
+            handle.remember(
+                f"The first memory that handle {id(handle)} writes pays for what is loaded."
+            )
         for turn, start in enumerate(range(0, len(memories), BLOCK)):
             name = list(handles)[turn % len(handles)]
             for memory in memories[start : start + BLOCK]:
@@ -207,7 +251,10 @@ def adds(path: Path, memories: Sequence[Memory]) -> dict[str, Any]:
 
 def _per_add(times: Sequence[tuple[float, float]]) -> dict[str, Any]:
     walls, busy = zip(*times, strict=True)
-    mean = {"cpu_ms": round(1000 * float(np.mean(busy)), 3), "wall_ms": round(1000 * float(np.mean(walls)), 3)}
+    mean = {
+        "cpu_ms": round(1000 * float(np.mean(busy)), 3),
+        "wall_ms": round(1000 * float(np.mean(walls)), 3),
+    }
     return {"adds": len(times), **mean, "cpu": _percentiles(busy), "wall": _percentiles(walls)}
 
 
@@ -226,8 +273,14 @@ def profile(opened: clew.Clew, questions: Sequence[str]) -> str:
 
 
 def _shown(watch: cProfile.Profile) -> str:
-    rows = sorted(pstats.Stats(watch).get_stats_profile().func_profiles.items(), key=lambda row: -row[1].cumtime)[:SHOWN]
-    lines = [f"{each.cumtime * 1e3:9.1f} {each.tottime * 1e3:9.1f} {each.ncalls:>12} {name}" for name, each in rows]
+    rows = sorted(
+        pstats.Stats(watch).get_stats_profile().func_profiles.items(),
+        key=lambda row: -row[1].cumtime,
+    )[:SHOWN]
+    lines = [
+        f"{each.cumtime * 1e3:9.1f} {each.tottime * 1e3:9.1f} {each.ncalls:>12} {name}"
+        for name, each in rows
+    ]
     return "\n".join([f"{'total ms':>9} {'own ms':>9} {'calls':>12}", *lines])
 
 
@@ -237,7 +290,10 @@ def main() -> int:
     world = World()
     memories = list(world.memories(options.memories))
     chance = np.random.default_rng(SEED + 2)
-    questions = [world.question(memories[at]) for at in chance.integers(0, len(memories), options.questions + WARM_UP).tolist()]
+    questions = [
+        world.question(memories[at])
+        for at in chance.integers(0, len(memories), options.questions + WARM_UP).tolist()
+    ]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "spreading.clew"
         report: dict[str, Any] = {"machine": facts(), "memories": len(memories)}
@@ -259,20 +315,31 @@ def main() -> int:
 def line(report: dict[str, Any]) -> str:
     """Return the measurement in one line."""
     found = report["recalls"]
-    spread = (
-        f"spread p50 {found['spread_wall_ms']['p50']} ms, p95 {found['spread_wall_ms']['p95']} ms (CPU p95 {found['spread_cpu_ms']['p95']})"
+    spread = f"spread p50 {found['spread_wall_ms']['p50']} ms, p95 {found['spread_wall_ms']['p95']} ms (CPU p95 {found['spread_cpu_ms']['p95']})"
+    whole = ", ".join(
+        f"{name} p50 {each['p50']} p95 {each['p95']}"
+        for name, each in found["recall_wall_ms"].items()
     )
-    whole = ", ".join(f"{name} p50 {each['p50']} p95 {each['p95']}" for name, each in found["recall_wall_ms"].items())
-    added = "; ".join(f"add, {name}: CPU {each['cpu_ms']} ms" for name, each in report.get("adds", {}).items())
-    return f"{report['memories']} memories, {report['links']} links: {spread}; recall {whole} ms" + (f"; {added}" if added else "")
+    added = "; ".join(
+        f"add, {name}: CPU {each['cpu_ms']} ms" for name, each in report.get("adds", {}).items()
+    )
+    return (
+        f"{report['memories']} memories, {report['links']} links: {spread}; recall {whole} ms"
+        + (f"; {added}" if added else "")
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.spreading", description="Measure what spreading along links costs.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.spreading",
+        description="Measure what spreading along links costs.",
+    )
     parser.add_argument("--memories", type=int, default=100_000)
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--adds", type=int, default=1000, help="0: none")
-    parser.add_argument("--profile", action="store_true", help="print where the stage spends its time, too")
+    parser.add_argument(
+        "--profile", action="store_true", help="print where the stage spends its time, too"
+    )
     parser.add_argument("--out", type=Path, help="a file for the report as JSON")
     return parser
 

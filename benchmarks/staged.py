@@ -2,8 +2,9 @@
 
     python -m benchmarks.staged [--sections 2000] [--chunks 50] [--questions 200] [--out FILE.json]
 
-The texts are made up: a section has forty words of its own, and its chunks say mostly those. A question is four words of a
-chunk, and that chunk is what should be found. Both recipes are asked every question by turns, on the same store.
+The texts are made up: a section has forty words of its own, and its chunks say mostly those. A
+question is four words of a chunk, and that chunk is what should be found. Both recipes are asked
+every question by turns, on the same store.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ import clew
 from benchmarks.machine import facts
 from benchmarks.worker import spread
 from clew.engine import Clew
-from clew.models.hashing import HashingEmbedder
+from clew.models.vectors import HashingEmbedder
 from clew.ports import EmbedRole, ModelInfo, Store
+from clew.text.words import content_hash
 from clew.types import Embedding, Kind, Node, Role
-from clew.words import content_hash
 
 SEED = 11
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -47,7 +48,9 @@ class World:
         """Make up the words, the first of them in most chunks."""
         self._chance = np.random.default_rng(SEED)
         syllables = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
-        self._words = np.array(["".join(self._chance.choice(syllables, 3).tolist()) for _ in range(WORDS)])
+        self._words = np.array(
+            ["".join(self._chance.choice(syllables, 3).tolist()) for _ in range(WORDS)]
+        )
         weights = 1.0 / np.arange(1, WORDS + 1)
         self._common = weights / weights.sum()
 
@@ -62,7 +65,10 @@ class World:
 
     def _chunk(self, own: Any) -> str:
         count = int(CHUNK_WORDS * OWN_SHARE)
-        said = [*self._chance.choice(own, count), *self._chance.choice(self._words, CHUNK_WORDS - count, p=self._common)]
+        said = [
+            *self._chance.choice(own, count),
+            *self._chance.choice(self._words, CHUNK_WORDS - count, p=self._common),
+        ]
         self._chance.shuffle(said)
         return " ".join(map(str, said))
 
@@ -74,7 +80,9 @@ def fill(store: Store, world: World, *, sections: int, chunks: int) -> list[tupl
     for number in range(sections):
         nodes = list(_placed(number, world.section(chunks)))
         vectors = EMBEDDER.embed([node.text for node in nodes], role=EmbedRole.PASSAGE)
-        store.insert(nodes, [_embedding(node, vector) for node, vector in zip(nodes, vectors, strict=True)])
+        store.insert(
+            nodes, [_embedding(node, vector) for node, vector in zip(nodes, vectors, strict=True)]
+        )
         written += [(node.id, node.text) for node in nodes[1:]]
         print(f"\rwriting section {number + 1:,} of {sections:,}", end="", file=sys.stderr)
     print(file=sys.stderr)
@@ -89,7 +97,9 @@ def _placed(number: int, chunks: list[str]) -> Iterator[Node]:
 
 
 def _node(id: str, text: str, **more: Any) -> Node:
-    return Node(id=id, text=text, t_created=NOW, t_valid=NOW, content_hash=content_hash(text), **more)
+    return Node(
+        id=id, text=text, t_created=NOW, t_valid=NOW, content_hash=content_hash(text), **more
+    )
 
 
 def _embedding(node: Node, vector: Any) -> Embedding:
@@ -110,7 +120,12 @@ def compared(memory: Clew, asked: list[tuple[str, str]]) -> dict[str, Any]:
                 found[recipe] += id in ids
     count = len(asked) - WARM_UP
     return {
-        recipe: {"questions": count, **spread(clock[recipe]), **spread(cpu[recipe], prefix="cpu_"), "recall_at_10": found[recipe] / count}
+        recipe: {
+            "questions": count,
+            **spread(clock[recipe]),
+            **spread(cpu[recipe], prefix="cpu_"),
+            "recall_at_10": found[recipe] / count,
+        }
         for recipe in RECIPES
     }
 
@@ -127,18 +142,32 @@ def _timed(call: Callable[[], list[str]]) -> tuple[list[str], float, float]:
 
 def main() -> None:
     """Fill a store, ask, and print what came out."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sections", type=int, default=2_000)
     parser.add_argument("--chunks", type=int, default=50, help="of each section")
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="clew-staged-") as folder, clew.open(Path(folder) / "memory.clew", embedder=EMBEDDER) as memory:
+    with (
+        tempfile.TemporaryDirectory(prefix="clew-staged-") as folder,
+        clew.open(Path(folder) / "memory.clew", embedder=EMBEDDER) as memory,
+    ):
         world = World()
         chunks = fill(memory.store, world, sections=options.sections, chunks=options.chunks)
-        drawn = np.random.default_rng(SEED + 1).integers(0, len(chunks), options.questions + WARM_UP).tolist()
+        drawn = (
+            np.random.default_rng(SEED + 1)
+            .integers(0, len(chunks), options.questions + WARM_UP)
+            .tolist()
+        )
         asked = [(chunks[each][0], world.question(chunks[each][1])) for each in drawn]
-        result = {"machine": facts(), "sections": options.sections, "chunks": len(chunks), **compared(memory, asked)}
+        result = {
+            "machine": facts(),
+            "sections": options.sections,
+            "chunks": len(chunks),
+            **compared(memory, asked),
+        }
     print(json.dumps(result, indent=2))
     if options.out:
         options.out.parent.mkdir(parents=True, exist_ok=True)

@@ -52,7 +52,14 @@ def in_sync(results: Path) -> bool:
 def _section(result: dict[str, Any]) -> str:
     peers: Peers = result["peers"]
     machine, run = result["machine"], result["run"]
-    busiest = max((cores or 0.0 for peer in peers.values() for cores in peer["cores_used_by_others"].values()), default=0.0)
+    busiest = max(
+        (
+            cores or 0.0
+            for peer in peers.values()
+            for cores in peer["cores_used_by_others"].values()
+        ),
+        default=0.0,
+    )
     facts = (
         f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']} GB, {machine['system']}, Python {machine['python']}; "
         f"{run['started'][:10]}; {run['samples']} questions and writes each; seed {result['data']['seed']}, "
@@ -67,7 +74,10 @@ def _section(result: dict[str, Any]) -> str:
         _table(peers, _CPU),
     ]
     if "clew" in peers:
-        parts += ["How many times Clew's figure the peer's is, turned so that more than 1 means Clew is ahead:", _ratios(peers)]
+        parts += [
+            "How many times Clew's figure the peer's is, turned so that more than 1 means Clew is ahead:",
+            _ratios(peers),
+        ]
     parts += [floor for floor in [_floor(peers)] if floor]
     parts.append("\n".join(_notes(peers, result["size"], run["samples"])))
     return "\n\n".join(parts) + "\n"
@@ -88,7 +98,11 @@ def _pair(name: str, prefix: str = "") -> Callable[[dict[str, Any]], str]:
         if name == "hybrid" and peer["no_hybrid"]:
             return "none"
         found = _measure(peer, name)
-        return f"{_short(found[f'{prefix}p50_ms'])} / {_short(found[f'{prefix}p95_ms'])}" if found else "–"
+        return (
+            f"{_short(found[f'{prefix}p50_ms'])} / {_short(found[f'{prefix}p95_ms'])}"
+            if found
+            else "–"
+        )
 
     return cell
 
@@ -111,7 +125,11 @@ def _share(name: str) -> Callable[[dict[str, Any]], str]:
 
 def _cold(peer: dict[str, Any]) -> str:
     found = _measure(peer, "cold")
-    return f"{_short(found['total_ms'])} ({_short(found['total_ms'] + found['import_ms'])})" if found else "–"
+    return (
+        f"{_short(found['total_ms'])} ({_short(found['total_ms'] + found['import_ms'])})"
+        if found
+        else "–"
+    )
 
 
 _MEASURES: tuple[_Row, ...] = (
@@ -133,7 +151,12 @@ _CPU: tuple[_Row, ...] = (
     ("ingest, s", _single("ingest", "cpu_seconds")),
     *(
         (label, _pair(name, "cpu_"))
-        for label, name in (("add + commit", "add"), ("hybrid", "hybrid"), ("dense", "dense"), ("1 % filter", "filtered"))
+        for label, name in (
+            ("add + commit", "add"),
+            ("hybrid", "hybrid"),
+            ("dense", "dense"),
+            ("1 % filter", "filtered"),
+        )
     ),
 )
 # label, measure, key, whether more is better
@@ -153,7 +176,10 @@ _RATIOS = (
 
 
 def _table(peers: Peers, columns: Sequence[_Row]) -> str:
-    return _markdown(["", *(label for label, _ in columns)], ([name, *(cell(peer) for _, cell in columns)] for name, peer in peers.items()))
+    return _markdown(
+        ["", *(label for label, _ in columns)],
+        ([name, *(cell(peer) for _, cell in columns)] for name, peer in peers.items()),
+    )
 
 
 def _ratios(peers: Peers) -> str:
@@ -165,7 +191,9 @@ def _ratios(peers: Peers) -> str:
     return _markdown(["", *(label for label, *_ in _RATIOS)], rows)
 
 
-def _ratio(clew: dict[str, Any], peer: dict[str, Any], measure: str, key: str, more_is_better: bool) -> str:
+def _ratio(
+    clew: dict[str, Any], peer: dict[str, Any], measure: str, key: str, more_is_better: bool
+) -> str:
     ours, theirs = _measure(clew, measure), _measure(peer, measure)
     if not ours or not theirs or not ours[key] or not theirs[key]:
         return "–"
@@ -186,7 +214,11 @@ def _floor(peers: Peers) -> str:
 
 def _notes(peers: Peers, size: int, samples: int) -> Iterable[str]:
     for name, peer in peers.items():
-        versions = ", ".join(f"{package} {version}" for package, version in peer["versions"].items() if package != "python")
+        versions = ", ".join(
+            f"{package} {version}"
+            for package, version in peer["versions"].items()
+            if package != "python"
+        )
         visible = _measure(peer, "visible_at_once")
         waits = "" if _of(peer) else f" Add waits for: {peer['commit']}."
         yield f"- **{name}** ({versions or 'not installed'}): {peer['about']}.{waits}"

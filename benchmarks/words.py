@@ -2,9 +2,10 @@
 
     python -m benchmarks.words [--data FOLDER] [--sets cacm,cosqa]
 
-Every passage is stored through the public API, as a memory of its own with its title above the text, and every question is asked
-through it, with default settings but without a model. bm25s (https://github.com/xhluca/bm25s) is set up as its manual says: Lucene's
-variant, PyStemmer's English stemmer, English stop words. Needs `pip install bm25s`.
+Every passage is stored through the public API, as a memory of its own with its title above the
+text, and every question is asked through it, with default settings but without a model. bm25s
+(https://github.com/xhluca/bm25s) is set up as its manual says: Lucene's variant, PyStemmer's
+English stemmer, English stop words. Needs `pip install bm25s`.
 """
 
 from __future__ import annotations
@@ -58,7 +59,11 @@ def compared(name: str, data: Path = DATA) -> Scores:
     chosen = SETS[name]
     dataset = load(chosen.loader, data / chosen.folder, part=chosen.part, **chosen.options)
     with tempfile.TemporaryDirectory(prefix="clew-words-") as folder:
-        return Scores(len(_judged(dataset)), _measured(dataset, *_clew(dataset, Path(folder))), _measured(dataset, *_bm25s(dataset)))
+        return Scores(
+            len(_judged(dataset)),
+            _measured(dataset, *_clew(dataset, Path(folder))),
+            _measured(dataset, *_bm25s(dataset)),
+        )
 
 
 Search = Callable[[str, str], Sequence[str]]
@@ -68,24 +73,33 @@ Search = Callable[[str, str], Sequence[str]]
 def _clew(dataset: Dataset, folder: Path) -> tuple[Search, Callable[[], None]]:
     settings: dict[str, Any] = {"model.embedder": "none"}
     memory = clew.open(folder / "words.clew", **settings)
-    outcomes = memory.remember_many({"text": _text(each), "space": each.space} for each in dataset.passages)
+    outcomes = memory.remember_many(
+        {"text": _text(each), "space": each.space} for each in dataset.passages
+    )
     passages: dict[str, list[str]] = defaultdict(list)  # several where texts are equal
     for passage, outcome in zip(dataset.passages, outcomes, strict=True):
         if (kept := outcome.id or outcome.canonical_id) is not None:
             passages[kept].append(passage.id)
 
     def search(text: str, space: str) -> Sequence[str]:
-        hits = memory.recall(text, k=TOP, recipe="lexical", where={"space": space}, track=False).hits
+        hits = memory.recall(
+            text, k=TOP, recipe="lexical", where={"space": space}, track=False
+        ).hits
         return [id for hit in hits for id in passages[hit.id]][:TOP]
 
     return search, memory.close
 
 
 def _bm25s(dataset: Dataset) -> tuple[Search, Callable[[], None]]:
-    texts, spaces = [_text(each) for each in dataset.passages], [each.space for each in dataset.passages]
+    texts, spaces = (
+        [_text(each) for each in dataset.passages],
+        [each.space for each in dataset.passages],
+    )
     peer = peers.peer("bm25s")
     peer.open(peers.Corpus(texts, spaces, None), Path())
-    return lambda text, space: [dataset.passages[place].id for place in peer.search(text, None, space, TOP)], peer.close
+    return lambda text, space: [
+        dataset.passages[place].id for place in peer.search(text, None, space, TOP)
+    ], peer.close
 
 
 def _text(passage: Passage) -> str:
@@ -94,14 +108,21 @@ def _text(passage: Passage) -> str:
 
 def _judged(dataset: Dataset) -> list[tuple[str, str, Mapping[str, int]]]:
     level = dataset.levels[0]
-    return [(each.text, each.space, each.relevant[level]) for each in dataset.queries if each.relevant.get(level)]
+    return [
+        (each.text, each.space, each.relevant[level])
+        for each in dataset.queries
+        if each.relevant.get(level)
+    ]
 
 
 def _measured(dataset: Dataset, search: Search, close: Callable[[], None]) -> float:
     key = {each.id: each.keys[dataset.levels[0]] for each in dataset.passages}
     judged = _judged(dataset)
     try:
-        values = [ndcg([key[id] for id in search(text, space)], relevant) for text, space, relevant in judged]
+        values = [
+            ndcg([key[id] for id in search(text, space)], relevant)
+            for text, space, relevant in judged
+        ]
     finally:
         close()
     return 100 * math.fsum(values) / len(values)
@@ -122,14 +143,20 @@ def _gain(grades: Iterable[int]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.words", description="nDCG@10 of word search beside bm25s.")
-    parser.add_argument("--data", type=Path, default=DATA, help=f"the folder of the sets (default: {DATA})")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.words", description="nDCG@10 of word search beside bm25s."
+    )
+    parser.add_argument(
+        "--data", type=Path, default=DATA, help=f"the folder of the sets (default: {DATA})"
+    )
     parser.add_argument("--sets", default=",".join(SETS), help="which, by commas")
     options = parser.parse_args()
     print("| set | questions | bm25s | Clew, `lexical` |\n|---|--:|--:|--:|")
     for name in options.sets.split(","):
         scores = compared(name, options.data)
-        print(f"| {name} | {scores.questions} | {scores.bm25s:.1f} | {scores.clew:.1f} |", flush=True)
+        print(
+            f"| {name} | {scores.questions} | {scores.bm25s:.1f} | {scores.clew:.1f} |", flush=True
+        )
 
 
 if __name__ == "__main__":

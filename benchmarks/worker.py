@@ -23,7 +23,16 @@ from typing import Any
 import numpy as np
 
 from benchmarks.data import TOP, WARM_UP, Batch, Data, Question
-from benchmarks.peers import NAMES, Hit, Peer, SupportsBareAdd, SupportsCheckedAdd, SupportsHurry, SupportsScan, peer
+from benchmarks.peers import (
+    NAMES,
+    Hit,
+    Peer,
+    SupportsBareAdd,
+    SupportsCheckedAdd,
+    SupportsHurry,
+    SupportsScan,
+    peer,
+)
 
 _MIN_SAMPLES = 20  # taken even when the time limit has passed, if the driver lets the process live
 _VISIBLE = 20  # fresh writes that are looked for
@@ -68,7 +77,14 @@ def cold(task: Task) -> None:
     _first_answer(task.peer, question)
     marks.append(time.perf_counter())
     load, opened, first = (1000 * (after - before) for before, after in pairwise(marks))
-    task.emit("cold", import_ms=load, open_ms=opened, first_ms=first, total_ms=opened + first, cpu_ms=1000 * (time.process_time() - cpu))
+    task.emit(
+        "cold",
+        import_ms=load,
+        open_ms=opened,
+        first_ms=first,
+        total_ms=opened + first,
+        cpu_ms=1000 * (time.process_time() - cpu),
+    )
     task.peer.close()
 
 
@@ -94,7 +110,10 @@ def query(task: Task) -> None:
     task.emit("filtered_recall", value=_recall(answers, task.data.truth(filtered=True)))
     if not ask.facts.no_hybrid:
         answers = _measure(task, "hybrid", hybrid, questions)
-        found = [question.source in _ids(answer) for question, answer in zip(questions[WARM_UP:], answers, strict=False)]
+        found = [
+            question.source in _ids(answer)
+            for question, answer in zip(questions[WARM_UP:], answers, strict=False)
+        ]
         task.emit("hybrid_hit", value=sum(found) / len(found))
     task.emit("query_memory", peak_mb=_peak_mb())
     ask.close()
@@ -105,8 +124,13 @@ def add(task: Task) -> None:
     task.peer.load()
     task.peer.open(task.store)
     items = task.data.adds()
-    task.peer.dense(items[0].vector, TOP, None)  # whatever is loaded on first use is not the first write's doing
-    warm, measured, more = items[:10], items[10 : 10 + task.samples], items[10 + task.samples : 10 + 2 * task.samples]
+    # whatever is loaded on first use is not the first write's doing
+    task.peer.dense(items[0].vector, TOP, None)
+    warm, measured, more = (
+        items[:10],
+        items[10 : 10 + task.samples],
+        items[10 + task.samples : 10 + 2 * task.samples],
+    )
     _timed(task, task.peer.add, warm)
     syncs = _syncs()
     timing, _ = _timed(task, task.peer.add, measured)
@@ -137,7 +161,13 @@ def scan(task: Task) -> None:
     task.peer.close()
 
 
-PHASES: dict[str, Callable[[Task], None]] = {"ingest": ingest, "cold": cold, "query": query, "add": add, "scan": scan}
+PHASES: dict[str, Callable[[Task], None]] = {
+    "ingest": ingest,
+    "cold": cold,
+    "query": query,
+    "add": add,
+    "scan": scan,
+}
 
 
 class _Feed:
@@ -156,7 +186,11 @@ class _Feed:
     def __call__(self, size: int) -> Iterator[Batch]:
         batches = self._task.data.batches(size)
         while True:
-            if self.measured is None and isinstance(self._task.peer, SupportsHurry) and self.spent()[0] > self._task.limit_seconds:
+            if (
+                self.measured is None
+                and isinstance(self._task.peer, SupportsHurry)
+                and self.spent()[0] > self._task.limit_seconds
+            ):
                 self.measured = (self.items, *self.spent())
                 self._task.peer.hurry()
             wall, cpu = time.perf_counter(), time.thread_time()
@@ -169,7 +203,9 @@ class _Feed:
             yield batch
 
 
-def _measure(task: Task, name: str, ask: Callable[[Question], list[Hit]], questions: Sequence[Question]) -> list[list[Hit]]:
+def _measure(
+    task: Task, name: str, ask: Callable[[Question], list[Hit]], questions: Sequence[Question]
+) -> list[list[Hit]]:
     for question in questions[:WARM_UP]:
         ask(question)
     timing, answers = _timed(task, ask, questions[WARM_UP:])
@@ -177,7 +213,9 @@ def _measure(task: Task, name: str, ask: Callable[[Question], list[Hit]], questi
     return answers
 
 
-def _timed(task: Task, call: Callable[[Any], Any], arguments: Sequence[Any]) -> tuple[dict[str, Any], list[Any]]:
+def _timed(
+    task: Task, call: Callable[[Any], Any], arguments: Sequence[Any]
+) -> tuple[dict[str, Any], list[Any]]:
     """Call with each argument; return the spread of wall and CPU time, and the answers."""
     walls: list[float] = []
     cpus: list[float] = []
@@ -255,10 +293,19 @@ def main() -> None:
 
     subject = peer(options.peer)
     task = Task(
-        peer=subject, data=Data(options.data), store=options.store, samples=options.samples, limit_seconds=options.limit_seconds, emit=emit
+        peer=subject,
+        data=Data(options.data),
+        store=options.store,
+        samples=options.samples,
+        limit_seconds=options.limit_seconds,
+        emit=emit,
     )
     PHASES[options.phase](task)
-    emit("versions", **{package: metadata.version(package) for package in subject.facts.packages}, python=sys.version.split()[0])
+    emit(
+        "versions",
+        **{package: metadata.version(package) for package in subject.facts.packages},
+        python=sys.version.split()[0],
+    )
 
 
 if __name__ == "__main__":

@@ -2,5 +2,6 @@
 
 import os
 
-# Before numpy is loaded: two workers on two cores would wait for each other's threads, and waiting threads of BLAS spin.
+# Before numpy is loaded: two workers on two cores would wait for each other's threads, and waiting
+# threads of BLAS spin.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -29,7 +29,9 @@ def _pumps(pattern: re.Pattern[Any]) -> Iterator[tuple[str, str]]:
     """Yield for each repeat what has to stand before it, and what it repeats."""
     for sign in SIGNS:
         yield "", sign
-    source = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
+    source = (
+        pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
+    )
     flags = pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags
     tree = _parser.parse(source, flags | (0 if flags & re.ASCII else re.UNICODE))
     yield from _repeats(tree, "")
@@ -103,7 +105,9 @@ def _listed(members: Any) -> str:
 
 def _is_in(members: Any, character: str) -> bool:
     inverted = members[0][0] is _constants.NEGATE
-    return inverted != any(_is_member(operation, argument, character) for operation, argument in members[inverted:])
+    return inverted != any(
+        _is_member(operation, argument, character) for operation, argument in members[inverted:]
+    )
 
 
 def _is_member(operation: Any, argument: Any, character: str) -> bool:

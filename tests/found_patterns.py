@@ -1,4 +1,7 @@
-"""Find every regular expression of the package: those kept in modules, those in calls, and those compiled on first use."""
+"""Find every regular expression of the package.
+
+Those kept in modules, those in calls, and those compiled on first use.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,11 @@ from typing import Any
 
 import clew
 
-CALLS = frozenset({"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"})
-COMPILERS = frozenset({"compiled", "_compiled"})  # functions that compile and remember a pattern when it is first used
+CALLS = frozenset(
+    {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
+)
+# functions that compile and remember a pattern when it is first used
+COMPILERS = frozenset({"compiled", "_compiled"})
 ANCHORED = frozenset({"match", "fullmatch"})
 DEEPEST = 7  # levels of containers and values inside a module
 
@@ -57,7 +63,11 @@ def _walk(value: Any, where: str, package: Package, seen: dict[int, object], dep
     if isinstance(value, re.Pattern):
         package.kept.setdefault(value, where)
         return
-    if id(value) in seen or depth > DEEPEST or isinstance(value, str | bytes | int | float | types.ModuleType):
+    if (
+        id(value) in seen
+        or depth > DEEPEST
+        or isinstance(value, str | bytes | int | float | types.ModuleType)
+    ):
         return
     seen[id(value)] = value
     if _is_own(type(value)):
@@ -74,14 +84,23 @@ def _inside(value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, list | tuple | set | frozenset):
         yield from ((f"[{at}]", each) for at, each in enumerate(value))
     if isinstance(value, types.FunctionType):
-        yield from (("()", cell.cell_contents) for cell in value.__closure__ or () if _is_filled(cell))
+        yield from (
+            ("()", cell.cell_contents) for cell in value.__closure__ or () if _is_filled(cell)
+        )
         yield "()", (value.__defaults__, value.__kwdefaults__)
     elif isinstance(value, type) and value.__module__.startswith("clew"):
         yield from ((f".{name}", each) for name, each in list(vars(value).items()))
     elif _is_own(type(value)):
-        slots = {name for each in type(value).__mro__ for name in getattr(each, "__slots__", ()) if name != "__weakref__"}
+        slots = {
+            name
+            for each in type(value).__mro__
+            for name in getattr(each, "__slots__", ())
+            if name != "__weakref__"
+        }
         names = slots | set(getattr(value, "__dict__", {}))
-        yield from ((f".{name}", getattr(value, name)) for name in sorted(names) if hasattr(value, name))
+        yield from (
+            (f".{name}", getattr(value, name)) for name in sorted(names) if hasattr(value, name)
+        )
     if callable(value) and hasattr(value, "__wrapped__"):
         yield "", value.__wrapped__
 
@@ -100,18 +119,29 @@ def _is_filled(cell: types.CellType) -> bool:
 def find_patterns(package: Package) -> tuple[list[Found], list[str]]:
     """Return every pattern, each once, and the calls whose pattern cannot be told from the source."""
     uses = _uses(package)
-    found = {pattern: Found(pattern, where, _is_searched(where, uses)) for pattern, where in package.kept.items()}
+    found = {
+        pattern: Found(pattern, where, _is_searched(where, uses))
+        for pattern, where in package.kept.items()
+    }
     unknown = []
     for name, tree in package.trees.items():
-        methods = {id(node.value): node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        methods = {
+            id(node.value): node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+        }
         for call in ast.walk(tree):
             if isinstance(call, ast.Call) and call.args and _compiles(call):
                 patterns = list(_evaluated(call, package.modules[name], package))
                 for pattern in patterns:
-                    each = found.setdefault(pattern, Found(pattern, f"{name}:{call.lineno}", searched=False))
+                    each = found.setdefault(
+                        pattern, Found(pattern, f"{name}:{call.lineno}", searched=False)
+                    )
                     if pattern not in package.kept:
                         each.searched |= (
-                            methods.get(id(call), call.func.attr if isinstance(call.func, ast.Attribute) else "") not in ANCHORED
+                            methods.get(
+                                id(call),
+                                call.func.attr if isinstance(call.func, ast.Attribute) else "",
+                            )
+                            not in ANCHORED
                         )
                 if not patterns:
                     unknown.append(f"{name}: {ast.unparse(call)}")
@@ -123,15 +153,28 @@ def _compiles(call: ast.Call) -> bool:
     return function in COMPILERS or (function.startswith("re.") and function[3:] in CALLS)
 
 
-def _evaluated(call: ast.Call, module: types.ModuleType, package: Package) -> Iterator[re.Pattern[Any]]:
-    """Yield the patterns that a call compiles: from constants and globals, or from attributes of the package's values."""
+def _evaluated(
+    call: ast.Call, module: types.ModuleType, package: Package
+) -> Iterator[re.Pattern[Any]]:
+    """Yield the patterns that a call compiles.
+
+    From constants and globals, or from attributes of the package's values.
+    """
     function = ast.unparse(call.func)
     compiler = vars(module)[function] if function in COMPILERS else re.compile
     given = call.args if function in COMPILERS or function == "re.compile" else call.args[:1]
-    names = [argument.attr for argument in given if isinstance(argument, ast.Attribute) and isinstance(argument.value, ast.Name)]
+    names = [
+        argument.attr
+        for argument in given
+        if isinstance(argument, ast.Attribute) and isinstance(argument.value, ast.Name)
+    ]
     if function in COMPILERS and len(names) == len(given):
         for value in package.values:
-            if type(value).__module__ == module.__name__ and all(hasattr(value, name) for name in names) and getattr(value, names[0]):
+            if (
+                type(value).__module__ == module.__name__
+                and all(hasattr(value, name) for name in names)
+                and getattr(value, names[0])
+            ):
                 yield compiler(*(getattr(value, name) for name in names))
         return
     try:
@@ -144,7 +187,9 @@ def _uses(package: Package) -> dict[str, set[str]]:
     """Return with which methods each global name is used, "" for any use but a call of a method."""
     uses: dict[str, set[str]] = {}
     for name, tree in package.trees.items():
-        methods = {id(node.value): node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        methods = {
+            id(node.value): node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+        }
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 uses.setdefault(f"{name}.{node.id}", set()).add(methods.get(id(node), ""))

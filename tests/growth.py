@@ -16,8 +16,9 @@ LARGER = 4  # how much larger both sizes are when growth that looked superlinear
 def check_linear(work: Callable[[int], object], size: int) -> None:
     """Fail if the CPU time of `work(8 * size)` shows more than linear growth from that of `work(size)`.
 
-    Linear work can miss the margin at one size: the longer text no longer fits into a cache, or its pages are touched for the
-    first time. Growth that misses it is measured again at four times the size, where such a step lies behind both texts.
+    Linear work can miss the margin at one size: the longer text no longer fits into a cache, or its
+    pages are touched for the first time. Growth that misses it is measured again at four times the
+    size, where such a step lies behind both texts.
     """
     work(max(1, size // TIMES))  # what is loaded or compiled on first use
     short, long = _short_and_long(work, size)
@@ -27,7 +28,10 @@ def check_linear(work: Callable[[int], object], size: int) -> None:
 
 
 def _short_and_long(work: Callable[[int], object], size: int) -> tuple[float, float]:
-    """Return the least CPU seconds of work on a size and on eight times that size; the long one is repeated only if it is slow."""
+    """Return the least CPU seconds of work on a size and on eight times that size.
+
+    The long one is repeated only if it is slow.
+    """
     short = max(FLOOR_SECONDS, min(cpu_seconds(work, size) for _ in range(TRIES)))
     long = cpu_seconds(work, TIMES * size)
     for _ in range(TRIES - 1):

@@ -19,5 +19,9 @@ def spellings(sign: str) -> set[str]:
 def check_echo(told: str, where: object) -> None:
     """Fail if what is told repeats more than 200 characters of a long value."""
     for sign in (VALUE, NAME, FIELD, DIGIT):
-        found = sum(len(run[0]) // len(each) for each in spellings(sign) for run in re.finditer(f"(?:{re.escape(each)}){{3,}}", told))
+        found = sum(
+            len(run[0]) // len(each)
+            for each in spellings(sign)
+            for run in re.finditer(f"(?:{re.escape(each)}){{3,}}", told)
+        )
         assert found <= ECHOED_CHARACTERS, (str(where)[:200], found, told[:700])

@@ -29,14 +29,23 @@ DOCS = ROOT / "docs"
 GUIDE = [DOCS / "index.md", *sorted((DOCS / "guide").glob("*.md"))]
 LINKED = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 PORT = "7411"  # what the pages say; each run has a free one
-REASONS = {"it installs software", "it changes a shell's start", "the sets are not in the repository", "it listens beyond this machine"}
+REASONS = {
+    "it installs software",
+    "it changes a shell's start",
+    "the sets are not in the repository",
+    "it listens beyond this machine",
+}
 SHOWN = {"", "json", "toml", "yaml", "text", "{toctree}"}
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`([^`\n]+)`")
 HEADING = re.compile(r"^#{1,6} (.+)$", re.MULTILINE)
 KEYS = {f"{section}.{key}" for section, keys in as_dict(Settings()).items() for key in keys}
-CODES = {error.code for error in vars(errors).values() if isinstance(error, type) and issubclass(error, errors.ClewError)}
+CODES = {
+    error.code
+    for error in vars(errors).values()
+    if isinstance(error, type) and issubclass(error, errors.ClewError)
+}
 FILES = {"md", "json", "jsonl", "clew", "yaml", "toml", "py"}  # such as `mcp.json`
 
 
@@ -60,11 +69,15 @@ def commands(tmp_path_factory: pytest.TempPathFactory, real_model: Path) -> Iter
 
 
 @pytest.fixture
-def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_model: Path, commands: Path) -> dict[str, str]:
+def surroundings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_model: Path, commands: Path
+) -> dict[str, str]:
     """A home of its own with the real model; the page's Python sees the same."""
     own = {
         "HOME": str(tmp_path),
-        "PATH": os.pathsep.join([str(commands), str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PATH": os.pathsep.join(
+            [str(commands), str(Path(sys.executable).parent), os.environ["PATH"]]
+        ),
         "CLEW_MODELS": str(real_model.parent),
         "NO_COLOR": "1",
         "LANG": "C.UTF-8",
@@ -79,12 +92,19 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_model: Pa
 @pytest.mark.model
 @pytest.mark.skipif(not shutil.which("bash"), reason="the examples are for a shell")
 @pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.stem)
-def test_the_examples_of_a_page_run_and_print_what_it_says(page: Path, tmp_path: Path, surroundings: dict[str, str]) -> None:
+def test_the_examples_of_a_page_run_and_print_what_it_says(
+    page: Path, tmp_path: Path, surroundings: dict[str, str]
+) -> None:
     text = page.read_text(encoding="utf-8")
     if "$ curl " in text and not shutil.which("curl"):
         pytest.skip("the page calls curl, which is not here")
     port = str(free_port())
-    run_page(text.replace(PORT, port), named(page), tmp_path, {**surroundings, **({"CLEW_SERVE__PORT": port} if PORT in text else {})})
+    run_page(
+        text.replace(PORT, port),
+        named(page),
+        tmp_path,
+        {**surroundings, **({"CLEW_SERVE__PORT": port} if PORT in text else {})},
+    )
 
 
 @pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.stem)
@@ -111,7 +131,9 @@ def test_any_lines_end_where_the_next_one_is() -> None:
 
 
 def test_what_only_a_slow_machine_says_is_not_expected() -> None:
-    assert not Names().same(("1 line: 1 inserted",), ["remembering: 1 memory in 1.7 s", "1 line: 1 inserted"])
+    assert not Names().same(
+        ("1 line: 1 inserted",), ["remembering: 1 memory in 1.7 s", "1 line: 1 inserted"]
+    )
 
 
 def test_a_shell_keeps_its_folder_and_ends_its_jobs(tmp_path: Path) -> None:
@@ -125,9 +147,14 @@ def test_a_shell_keeps_its_folder_and_ends_its_jobs(tmp_path: Path) -> None:
         os.kill(job, 0)
 
 
-def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_hangs_is_ended_with_all_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Shell, "PATIENCE_SECONDS", 0.5)
-    with Shell(tmp_path, os.environ) as shell, pytest.raises(AssertionError, match="the shell ended in: sleep"):
+    with (
+        Shell(tmp_path, os.environ) as shell,
+        pytest.raises(AssertionError, match="the shell ended in: sleep"),
+    ):
         shell.run("sleep 1000")
 
 
@@ -137,7 +164,10 @@ def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path, 
 def anchors(page: Path) -> set[str]:
     """The anchors of a page's headings, as GitHub and the site make them."""
     plain = FENCED.sub("", page.read_text(encoding="utf-8"))
-    return {re.sub(r"[^\w\- ]", "", heading.lower().strip()).replace(" ", "-") for heading in HEADING.findall(plain)}
+    return {
+        re.sub(r"[^\w\- ]", "", heading.lower().strip()).replace(" ", "-")
+        for heading in HEADING.findall(plain)
+    }
 
 
 def links(page: Path) -> Iterator[str]:
@@ -152,7 +182,9 @@ def test_a_link_leads_somewhere(page: Path) -> None:
         path, _, anchor = unquote(link).partition("#")
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), f"{link}: there is no {path}"
-        assert not anchor or anchor in anchors(target), f"{link}: {path or 'the page'} has no heading for it"
+        assert not anchor or anchor in anchors(target), (
+            f"{link}: {path or 'the page'} has no heading for it"
+        )
 
 
 def spoken(page: Path) -> Iterator[str]:
@@ -168,12 +200,18 @@ def test_a_setting_or_command_that_is_named_exists(page: Path) -> None:
         if key and key[1] in sections and key[2] not in FILES:
             assert key[0] in KEYS | CODES, f"{said}: there is no such setting"
         if command := re.match(r"clew ([a-z][a-z-]*)", said):
-            assert command[1] in COMMANDS or command[1] in ALIASES, f"{said}: there is no such command"
+            assert command[1] in COMMANDS or command[1] in ALIASES, (
+                f"{said}: there is no such command"
+            )
 
 
 def test_the_python_page_names_everything_that_a_clew_does() -> None:
     page = (DOCS / "guide" / "python.md").read_text(encoding="utf-8")
-    public = {name for name in vars(clew.Clew) if not name.startswith("_") and callable(getattr(clew.Clew, name))}
+    public = {
+        name
+        for name in vars(clew.Clew)
+        if not name.startswith("_") and callable(getattr(clew.Clew, name))
+    }
     assert public - set(CODE.findall(page)) == set()
 
 
@@ -201,7 +239,20 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("the generator is not here: make docs")
     out = tmp_path_factory.mktemp("site")
     built = subprocess.run(
-        [python, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-d", str(out / "doctrees"), str(DOCS), str(out / "html")],
+        [
+            python,
+            "-m",
+            "sphinx",
+            "-q",
+            "-W",
+            "--keep-going",
+            "-b",
+            "html",
+            "-d",
+            str(out / "doctrees"),
+            str(DOCS),
+            str(out / "html"),
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -218,7 +269,9 @@ class Loaded(HTMLParser):
         self.urls: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        names = {"a": (), "link": ("href",)}.get(tag, ("src", "srcset", "href", "data", "poster", "action"))
+        names = {"a": (), "link": ("href",)}.get(
+            tag, ("src", "srcset", "href", "data", "poster", "action")
+        )
         self.urls += [value for name, value in attrs if name in names and value]
 
 
@@ -239,9 +292,13 @@ def test_the_site_has_every_page(site: Path) -> None:
 
 def test_the_site_loads_nothing_from_the_web(site: Path) -> None:
     for page in site.rglob("*.html"):
-        assert [url for url in loads(page.read_text(encoding="utf-8")) if from_elsewhere(url)] == [], page.name
+        assert [
+            url for url in loads(page.read_text(encoding="utf-8")) if from_elsewhere(url)
+        ] == [], page.name
     for sheet in site.rglob("*.css"):
-        urls = re.findall(r"""(?:url\(|@import)\s*["']?([^"')\s;]+)""", sheet.read_text(encoding="utf-8"))
+        urls = re.findall(
+            r"""(?:url\(|@import)\s*["']?([^"')\s;]+)""", sheet.read_text(encoding="utf-8")
+        )
         assert [url for url in urls if from_elsewhere(url)] == [], sheet.name
 
 
@@ -253,5 +310,8 @@ def test_the_check_would_notice_a_font_from_the_web() -> None:
 
 def test_the_scripts_of_the_site_call_nobody(site: Path) -> None:
     for script in site.rglob("*.js"):
-        called = re.findall(r"""(?:fetch|import|XMLHttpRequest|open)\(\s*["'`](https?:)?//""", script.read_text(encoding="utf-8"))
+        called = re.findall(
+            r"""(?:fetch|import|XMLHttpRequest|open)\(\s*["'`](https?:)?//""",
+            script.read_text(encoding="utf-8"),
+        )
         assert called == [], script.name

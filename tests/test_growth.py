@@ -44,7 +44,9 @@ def test_quadratic_work_with_a_step_in_its_constant_fails() -> None:
         check_linear(lambda size: step(size) * size / SIZE, SIZE)
 
 
-def test_measured_quadratic_work_fails_and_measured_linear_work_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_measured_quadratic_work_fails_and_measured_linear_work_passes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(growth, "FLOOR_SECONDS", 0.0002)
     with pytest.raises(AssertionError):
         check_linear(lambda size: [None for _ in range(size) for _ in range(size)], 150)

@@ -26,7 +26,11 @@ LAYERS = (
     ("surface",),
 )
 LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}
-FILES = sorted(path for path in ROOT.rglob("*.py") if path.relative_to(ROOT).parts[0] not in ("__init__.py", "__main__.py"))
+FILES = sorted(
+    path
+    for path in ROOT.rglob("*.py")
+    if path.relative_to(ROOT).parts[0] not in ("__init__.py", "__main__.py")
+)
 
 
 def package_of(path: Path) -> str:
@@ -36,7 +40,9 @@ def package_of(path: Path) -> str:
 def imports(path: Path) -> Iterator[str]:
     for statement in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = [statement.module or ""] if isinstance(statement, ast.ImportFrom) else []
-        names += [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []
+        names += (
+            [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []
+        )
         for name in names:
             if name.startswith("clew."):
                 yield name.split(".")[1]
@@ -49,7 +55,9 @@ def allowed(importer: str, imported: str) -> bool:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_module_imports_only_from_layers_below_it(path: Path) -> None:
     importer = package_of(path)
-    assert importer in LEVEL, f"{importer} has no place in the layers: add it to LAYERS and to ARCHITECTURE.md"
+    assert importer in LEVEL, (
+        f"{importer} has no place in the layers: add it to LAYERS and to ARCHITECTURE.md"
+    )
     upward = [imported for imported in imports(path) if not allowed(importer, imported)]
     assert not upward, f"{path.relative_to(ROOT)} imports {upward} from its own layer or above"
 

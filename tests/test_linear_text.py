@@ -1,7 +1,8 @@
 """No regular expression and no reader of texts takes more than linear time, whatever somebody repeats.
 
-The patterns are found in the package and the attacks are made from them (`tests/attacks.py`). Sizes of 1, 2 and 4 times, or
-more, are compared by CPU time with a wide margin; most are told to be linear by a small size already.
+The patterns are found in the package and the attacks are made from them (`tests/attacks.py`). Sizes
+of 1, 2 and 4 times, or more, are compared by CPU time with a wide margin; most are told to be
+linear by a small size already.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import clew
-from clew.words import query_terms
+from clew.text.words import query_terms
 from tests import growth
 from tests.attacks import attacks
 from tests.found_patterns import Found, find_patterns, read_package
@@ -28,13 +29,29 @@ ATTACKS = 40  # for each pattern, drawn from those that can be made of it
 COMPILE_ARGUMENTS = {
     f"clew.{name}"
     for name in (
-        *("ingest.firewall.echo.spoken", "ingest.firewall.echo.wrapping", "ingest.firewall.instructions.rule"),
-        *("ingest.firewall.secrets.rule", "ingest.questions.rules", "when.named", "when.vocabulary"),
-        *("ingest.chunkers.html_blocks", "ingest.readers.ignoring", "ingest.readers.markdown", "models.wordpiece"),
+        *(
+            "ingest.firewall.echo.spoken",
+            "ingest.firewall.echo.wrapping",
+            "ingest.firewall.instructions.rule",
+        ),
+        *(
+            "ingest.firewall.secrets.rule",
+            "ingest.questions.rules",
+            "when.named",
+            "when.vocabulary",
+        ),
+        *(
+            "ingest.chunkers.html_blocks",
+            "ingest.readers.ignoring",
+            "ingest.readers.markdown",
+            "models.wordpiece",
+        ),
     )
 }
-"""Modules with a function that compiles its argument. In the first two rows the results are kept in globals, and so are checked;
-those of the last are a literal tag or token, a choice of two, and gitignore patterns, which have a hostile test of their own."""
+"""Modules with a function that compiles its argument. In the first two rows the results are kept in
+globals, and so are checked; those of the last are a literal tag or token, a choice of two, and
+gitignore patterns, which have a hostile test of their own.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +66,9 @@ def text_of(attack: tuple[str, str, str], size: int) -> str:
 
 
 def apply(found: Found, text: str) -> None:
-    subject: str | bytes = text.encode("utf-8", "surrogatepass") if isinstance(found.pattern.pattern, bytes) else text
+    subject: str | bytes = (
+        text.encode("utf-8", "surrogatepass") if isinstance(found.pattern.pattern, bytes) else text
+    )
     if found.searched:
         for _ in found.pattern.finditer(subject):
             pass
@@ -58,8 +77,13 @@ def apply(found: Found, text: str) -> None:
         found.pattern.fullmatch(subject)
 
 
-def grows_faster(work: Callable[[int], object], size: int, factors: tuple[int, ...] = FACTORS) -> bool:
-    """Tell whether the CPU time of work grows faster than its size; looks at larger sizes only while that seems so."""
+def grows_faster(
+    work: Callable[[int], object], size: int, factors: tuple[int, ...] = FACTORS
+) -> bool:
+    """Tell whether the CPU time of work grows faster than its size.
+
+    Looks at larger sizes only while that seems so.
+    """
     first = growth.cpu_seconds(work, size)
     for factor in factors:
         limit = MOST * factor * max(first, SMALL_SECONDS)
@@ -88,16 +112,62 @@ def test_no_pattern_takes_more_than_linear_time(patterns: tuple[list[Found], lis
     for found in patterns[0]:
         every = list(attacks(found.pattern))
         for attack in draw.sample(every, min(ATTACKS, len(every))):
-            if grows_faster(lambda size, attack=attack, found=found: apply(found, text_of(attack, size)), SHORT):  # type: ignore[misc]
+            if grows_faster(
+                lambda size, attack=attack, found=found: apply(found, text_of(attack, size)), SHORT
+            ):  # type: ignore[misc]
                 slow.append((found.where, attack))
                 break
     assert slow == []
 
 
 PIECES = (
-    *(".", " ", "\n", "#", "[", "(", "<", ">", "`", "*", "|", "'", '"', "0", "a", "A", "字", "\u0301"),
-    *("# a\n", "[a]: b\n", "[a](b)", "<h1>a</h1>", "<div>", "<a ", "<!--", "- a\n", "> ", "| a | b |\n", "```\n", "**a** ", "**"),
-    *("Anna Smith ", "User: a\n", "2024-01-01 ", "yesterday ", "a. ", "....\n", "字。", "password: ", "http://a.b/c ", "a@b.c "),
+    *(
+        ".",
+        " ",
+        "\n",
+        "#",
+        "[",
+        "(",
+        "<",
+        ">",
+        "`",
+        "*",
+        "|",
+        "'",
+        '"',
+        "0",
+        "a",
+        "A",
+        "字",
+        "\u0301",
+    ),
+    *(
+        "# a\n",
+        "[a]: b\n",
+        "[a](b)",
+        "<h1>a</h1>",
+        "<div>",
+        "<a ",
+        "<!--",
+        "- a\n",
+        "> ",
+        "| a | b |\n",
+        "```\n",
+        "**a** ",
+        "**",
+    ),
+    *(
+        "Anna Smith ",
+        "User: a\n",
+        "2024-01-01 ",
+        "yesterday ",
+        "a. ",
+        "....\n",
+        "字。",
+        "password: ",
+        "http://a.b/c ",
+        "a@b.c ",
+    ),
 )
 
 
@@ -110,15 +180,22 @@ def imported(name: str, text: str) -> None:
 def test_an_import_takes_linear_time_whatever_is_repeated(format: str) -> None:
     def work(size: int, piece: str) -> None:
         text = piece * (size // len(piece))
-        imported(f"a.{format}", json.dumps([{"role": "user", "content": text}]) if format == "json" else text)
+        imported(
+            f"a.{format}",
+            json.dumps([{"role": "user", "content": text}]) if format == "json" else text,
+        )
 
     work(2000, "A sentence. ")  # loads what is loaded on first use
-    slow = [piece for piece in PIECES if grows_faster(lambda size, piece=piece: work(size, piece), 2500, (8,))]  # type: ignore[misc]
+    slow = [
+        piece
+        for piece in PIECES
+        if grows_faster(lambda size, piece=piece: work(size, piece), 2500, (8,))
+    ]  # type: ignore[misc]
     assert slow == []
 
 
 def test_a_question_is_analysed_in_linear_time() -> None:
-    from clew.when import when
+    from clew.text.dates.when import when
 
     with clew.open(":memory:", model={"embedder": "hashing-64"}) as memory:
         now = memory.now()
@@ -128,11 +205,16 @@ def test_a_question_is_analysed_in_linear_time() -> None:
         query_terms(text)
         when(text, now=now)
 
-    slow = [piece for piece in PIECES if grows_faster(lambda size, piece=piece: work(size, piece), 1000, (8,))]  # type: ignore[misc]
+    slow = [
+        piece
+        for piece in PIECES
+        if grows_faster(lambda size, piece=piece: work(size, piece), 1000, (8,))
+    ]  # type: ignore[misc]
     assert slow == []
 
 
 def test_growth_with_the_square_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growth, "cpu_seconds", lambda work, size: work(size))  # exact times: no machine decides
+    # exact times: no machine decides
+    monkeypatch.setattr(growth, "cpu_seconds", lambda work, size: work(size))
     assert grows_faster(lambda size: 1e-7 * size**2, 200)
     assert not grows_faster(lambda size: 1e-5 * size, 200)

@@ -10,13 +10,17 @@ from pathlib import Path
 import pytest
 from benchmarks.readme import GUIDE, README, rendered
 
-BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+BLOCKS = re.findall(
+    r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+)
 PRINTED = re.compile(r"^\s*print\(.*\)  # (.+)$", re.MULTILINE)
 
 
 @pytest.mark.model
 @pytest.mark.parametrize("block", BLOCKS)
-def test_a_block_prints_what_its_comments_say(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_model: Path) -> None:
+def test_a_block_prints_what_its_comments_say(
+    block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_model: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -29,7 +33,9 @@ def test_a_block_prints_what_its_comments_say(block: str, tmp_path: Path, monkey
 
 
 def test_there_is_a_block_of_about_fifteen_lines() -> None:
-    assert any(10 <= len([line for line in block.splitlines() if line.strip()]) <= 20 for block in BLOCKS)
+    assert any(
+        10 <= len([line for line in block.splitlines() if line.strip()]) <= 20 for block in BLOCKS
+    )
 
 
 @pytest.mark.parametrize("path", [README, GUIDE], ids=lambda path: path.name)

@@ -15,7 +15,17 @@ import pytest
 import yaml
 
 from clew.errors import SettingError
-from clew.settings import Loaded, Settings, Weights, as_dict, config_hash, describe, load, reference_markdown, template
+from clew.settings import (
+    Loaded,
+    Settings,
+    Weights,
+    as_dict,
+    config_hash,
+    describe,
+    load,
+    reference_markdown,
+    template,
+)
 
 DOCS = Path(__file__).parents[1] / "docs" / "settings.md"
 
@@ -34,7 +44,10 @@ def configured(home: Mapping[str, str], name: str, text: str) -> Path:
 
 def refused(home: Mapping[str, str], **overrides: Any) -> SettingError:
     with pytest.raises(SettingError) as caught:
-        load(environ=home, overrides={key.replace("__", "."): value for key, value in overrides.items()})
+        load(
+            environ=home,
+            overrides={key.replace("__", "."): value for key, value in overrides.items()},
+        )
     return caught.value
 
 
@@ -50,7 +63,13 @@ def test_the_missions_numbers_are_the_defaults() -> None:
     assert (settings.memory.min_characters, settings.memory.max_characters) == (12, 4000)
     assert (settings.duplicates.near_threshold, settings.duplicates.near_neighbours) == (0.8, 50)
     recall = settings.recall
-    assert (recall.candidates, recall.rrf_k, recall.rrf_dense_weight, recall.rrf_sparse_weight, recall.dense_floor) == (
+    assert (
+        recall.candidates,
+        recall.rrf_k,
+        recall.rrf_dense_weight,
+        recall.rrf_sparse_weight,
+        recall.dense_floor,
+    ) == (
         100,
         60,
         0.7,
@@ -58,7 +77,9 @@ def test_the_missions_numbers_are_the_defaults() -> None:
         -0.1,
     )
     assert (settings.score.recency_rate_per_day, settings.score.access_divisor) == (0.1, 5.0)
-    assert settings.score.presets["balanced"] == Weights(semantic=0.5, recency=0.2, importance=0.2, access=0.1)
+    assert settings.score.presets["balanced"] == Weights(
+        semantic=0.5, recency=0.2, importance=0.2, access=0.1
+    )
     assert all(math.isclose(sum(weights), 1.0) for weights in settings.score.presets.values())
     assert (settings.lists.important_min, settings.lists.popular_min) == (0.7, 5)
 
@@ -67,7 +88,11 @@ def test_each_source_wins_over_the_one_before(home: dict[str, str]) -> None:
     file = configured(home, "config.yaml", "recall:\n  k: 3\n  candidates: 30\n  rrf_k: 33\n")
     environ = {**home, "CLEW_RECALL__CANDIDATES": "40", "CLEW_RECALL__RRF_K": "44"}
     loaded = load(environ=environ, overrides={"recall.rrf_k": 55})
-    assert (loaded.settings.recall.k, loaded.settings.recall.candidates, loaded.settings.recall.rrf_k) == (3, 40, 55)
+    assert (
+        loaded.settings.recall.k,
+        loaded.settings.recall.candidates,
+        loaded.settings.recall.rrf_k,
+    ) == (3, 40, 55)
     assert loaded.sources["recall.k"] == f"file:{file}"
     assert loaded.sources["recall.candidates"] == "env:CLEW_RECALL__CANDIDATES"
     assert loaded.sources["recall.rrf_k"] == "argument"
@@ -76,13 +101,19 @@ def test_each_source_wins_over_the_one_before(home: dict[str, str]) -> None:
 
 def test_toml_and_yaml_say_the_same(home: dict[str, str], tmp_path: Path) -> None:
     yaml_file, toml_file = tmp_path / "a.yaml", tmp_path / "a.toml"
-    yaml_file.write_text("duplicates:\n  near: false\n  near_threshold_by_category: {fact: 0.95}\nmemory:\n  triggers: [a, b]\n")
-    toml_file.write_text('[duplicates]\nnear = false\nnear_threshold_by_category = {fact = 0.95}\n[memory]\ntriggers = ["a", "b"]\n')
+    yaml_file.write_text(
+        "duplicates:\n  near: false\n  near_threshold_by_category: {fact: 0.95}\nmemory:\n  triggers: [a, b]\n"
+    )
+    toml_file.write_text(
+        '[duplicates]\nnear = false\nnear_threshold_by_category = {fact = 0.95}\n[memory]\ntriggers = ["a", "b"]\n'
+    )
     assert load(yaml_file, environ=home).settings == load(toml_file, environ=home).settings
     assert load(toml_file, environ=home).settings.memory.triggers == ("a", "b")
 
 
-def test_the_named_file_wins_over_clew_config_and_that_over_the_home_folder(home: dict[str, str], tmp_path: Path) -> None:
+def test_the_named_file_wins_over_clew_config_and_that_over_the_home_folder(
+    home: dict[str, str], tmp_path: Path
+) -> None:
     configured(home, "config.toml", "recall.k = 1\n")
     named, by_variable = tmp_path / "named.yml", tmp_path / "variable.yaml"
     named.write_text("recall: {k: 3}")
@@ -93,7 +124,9 @@ def test_the_named_file_wins_over_clew_config_and_that_over_the_home_folder(home
     assert load(named, environ=environ).settings.recall.k == 3
 
 
-def test_two_files_in_the_home_folder_are_refused_rather_than_one_ignored(home: dict[str, str]) -> None:
+def test_two_files_in_the_home_folder_are_refused_rather_than_one_ignored(
+    home: dict[str, str],
+) -> None:
     configured(home, "config.toml", "")
     configured(home, "config.yaml", "")
     with pytest.raises(SettingError, match="more than one file"):
@@ -105,7 +138,10 @@ def test_store_and_space_have_short_variables_and_the_long_ones_win(home: dict[s
     loaded = load(environ=environ)
     assert (loaded.settings.store.path, loaded.settings.store.space) == ("/tmp/a.clew", "team")
     assert loaded.sources["store.path"] == "env:CLEW_STORE"
-    assert load(environ={**environ, "CLEW_STORE__PATH": "/tmp/b.clew"}).settings.store.path == "/tmp/b.clew"
+    assert (
+        load(environ={**environ, "CLEW_STORE__PATH": "/tmp/b.clew"}).settings.store.path
+        == "/tmp/b.clew"
+    )
 
 
 def test_the_store_file_expands_the_home_sign() -> None:
@@ -113,7 +149,10 @@ def test_the_store_file_expands_the_home_sign() -> None:
 
 
 def test_an_empty_variable_counts_as_unset(home: dict[str, str]) -> None:
-    assert load(environ={**home, "CLEW_STORE": "", "CLEW_RECALL__K": "", "CLEW_CONFIG": ""}).settings == Settings()
+    assert (
+        load(environ={**home, "CLEW_STORE": "", "CLEW_RECALL__K": "", "CLEW_CONFIG": ""}).settings
+        == Settings()
+    )
 
 
 def test_lists_and_mappings_in_the_environment_are_yaml(home: dict[str, str]) -> None:
@@ -130,13 +169,29 @@ def test_lists_and_mappings_in_the_environment_are_yaml(home: dict[str, str]) ->
 
 
 def test_a_preset_of_ones_own_joins_the_others_and_may_be_the_default(home: dict[str, str]) -> None:
-    settings = load(environ=home, overrides={"score": {"presets": {"mine": (0.9, 0.1, 0, 0)}}, "recall.preset": "mine"}).settings
-    assert set(settings.score.presets) == {"balanced", "semantic", "recent", "important", "popular", "mine"}
+    settings = load(
+        environ=home,
+        overrides={"score": {"presets": {"mine": (0.9, 0.1, 0, 0)}}, "recall.preset": "mine"},
+    ).settings
+    assert set(settings.score.presets) == {
+        "balanced",
+        "semantic",
+        "recent",
+        "important",
+        "popular",
+        "mine",
+    }
 
 
-@pytest.mark.parametrize(("text", "value"), [("true", True), ("Yes", True), ("1", True), ("off", False), ("0", False)])
-def test_switches_are_read_as_people_write_them(home: dict[str, str], text: str, value: bool) -> None:
-    assert load(environ={**home, "CLEW_SUBSTANCE__ENABLED": text}).settings.substance.enabled is value
+@pytest.mark.parametrize(
+    ("text", "value"), [("true", True), ("Yes", True), ("1", True), ("off", False), ("0", False)]
+)
+def test_switches_are_read_as_people_write_them(
+    home: dict[str, str], text: str, value: bool
+) -> None:
+    assert (
+        load(environ={**home, "CLEW_SUBSTANCE__ENABLED": text}).settings.substance.enabled is value
+    )
 
 
 def test_a_number_that_yaml_takes_for_text_is_read(home: dict[str, str], tmp_path: Path) -> None:
@@ -154,7 +209,9 @@ def test_a_number_that_yaml_takes_for_text_is_read(home: dict[str, str], tmp_pat
         ("memory.min_chars", "memory.min_characters"),
     ],
 )
-def test_an_unknown_key_is_refused_with_the_nearest_known_one(home: dict[str, str], key: str, nearest: str) -> None:
+def test_an_unknown_key_is_refused_with_the_nearest_known_one(
+    home: dict[str, str], key: str, nearest: str
+) -> None:
     with pytest.raises(SettingError) as caught:
         load(environ=home, overrides={key: 1})
     assert f"the nearest is {nearest} " in str(caught.value)
@@ -162,7 +219,9 @@ def test_an_unknown_key_is_refused_with_the_nearest_known_one(home: dict[str, st
     assert caught.value.facts["source"] == "argument"
 
 
-def test_an_unknown_key_in_a_file_or_variable_is_refused_with_its_source(home: dict[str, str], tmp_path: Path) -> None:
+def test_an_unknown_key_in_a_file_or_variable_is_refused_with_its_source(
+    home: dict[str, str], tmp_path: Path
+) -> None:
     with pytest.raises(SettingError, match="CLEW_RECALL__K") as caught:
         load(environ={**home, "CLEW_RECAL__K": "1"})
     assert "CLEW_RECAL__K" in str(caught.value)
@@ -173,7 +232,10 @@ def test_an_unknown_key_in_a_file_or_variable_is_refused_with_its_source(home: d
 
 
 def test_other_variables_of_clew_are_left_alone(home: dict[str, str]) -> None:
-    assert load(environ={**home, "CLEW_OFFLINE": "1", "CLEW_TOKEN": "x", "OTHER__KEY": "1"}).settings == Settings()
+    assert (
+        load(environ={**home, "CLEW_OFFLINE": "1", "CLEW_TOKEN": "x", "OTHER__KEY": "1"}).settings
+        == Settings()
+    )
 
 
 @pytest.mark.parametrize(
@@ -216,7 +278,9 @@ def test_other_variables_of_clew_are_left_alone(home: dict[str, str]) -> None:
         ("recall", "fast"),
     ],
 )
-def test_a_wrong_value_is_refused_by_key_and_source(home: dict[str, str], key: str, value: object) -> None:
+def test_a_wrong_value_is_refused_by_key_and_source(
+    home: dict[str, str], key: str, value: object
+) -> None:
     error = refused(home, **{key: value})
     assert error.field == key
     assert error.facts["source"] == "argument"
@@ -227,7 +291,9 @@ def test_a_refusal_says_value_range_and_variable(home: dict[str, str]) -> None:
     with pytest.raises(SettingError) as caught:
         load(environ={**home, "CLEW_RECALL__K": "5000"})
     message = str(caught.value)
-    assert all(part in message for part in ("recall.k", "'5000'", "from 1 to 1000", "env:CLEW_RECALL__K"))
+    assert all(
+        part in message for part in ("recall.k", "'5000'", "from 1 to 1000", "env:CLEW_RECALL__K")
+    )
 
 
 @pytest.mark.parametrize(
@@ -257,7 +323,9 @@ def test_a_named_file_that_is_missing_is_refused(home: dict[str, str], tmp_path:
         load(environ={**home, "CLEW_CONFIG": str(tmp_path)})
 
 
-def test_an_empty_file_and_an_empty_section_change_nothing(home: dict[str, str], tmp_path: Path) -> None:
+def test_an_empty_file_and_an_empty_section_change_nothing(
+    home: dict[str, str], tmp_path: Path
+) -> None:
     file = tmp_path / "a.yaml"
     file.write_text("recall:\n")
     assert load(file, environ=home).settings == Settings()
@@ -267,22 +335,37 @@ def test_an_empty_file_and_an_empty_section_change_nothing(home: dict[str, str],
 
 def test_describe_shows_every_setting_with_value_source_and_default(home: dict[str, str]) -> None:
     rows = {row.key: row for row in describe(load(environ=home, overrides={"recall.k": 5}))}
-    assert (rows["recall.k"].value, rows["recall.k"].default, rows["recall.k"].source) == (5, 10, "argument")
+    assert (rows["recall.k"].value, rows["recall.k"].default, rows["recall.k"].source) == (
+        5,
+        10,
+        "argument",
+    )
     assert all(row.description and row.allowed for row in rows.values())
     json.dumps([row.value for row in rows.values()])
 
 
 def test_as_dict_reads_back_as_overrides(home: dict[str, str]) -> None:
-    settings = load(environ=home, overrides={"recall.k": 5, "score.presets": {"mine": [1, 0, 0, 0]}}).settings
-    assert load(environ=home, overrides=json.loads(json.dumps(as_dict(settings)))).settings == settings
+    settings = load(
+        environ=home, overrides={"recall.k": 5, "score.presets": {"mine": [1, 0, 0, 0]}}
+    ).settings
+    assert (
+        load(environ=home, overrides=json.loads(json.dumps(as_dict(settings)))).settings == settings
+    )
 
 
 def test_the_hash_follows_the_values_and_not_the_place_of_the_store(home: dict[str, str]) -> None:
     def hashed(**overrides: Any) -> str:
-        return config_hash(load(environ=home, overrides={key.replace("__", "."): value for key, value in overrides.items()}).settings)
+        return config_hash(
+            load(
+                environ=home,
+                overrides={key.replace("__", "."): value for key, value in overrides.items()},
+            ).settings
+        )
 
     assert hashed() == hashed(store__path="/elsewhere.clew") == config_hash(Settings())
-    assert len({hashed(), hashed(recall__k=5), hashed(score__presets={"semantic": [1, 0, 0, 0]})}) == 3
+    assert (
+        len({hashed(), hashed(recall__k=5), hashed(score__presets={"semantic": [1, 0, 0, 0]})}) == 3
+    )
 
 
 def test_settings_cannot_be_changed() -> None:
@@ -290,11 +373,17 @@ def test_settings_cannot_be_changed() -> None:
         Settings().recall.k = 3  # type: ignore[misc]
 
 
-def test_the_template_loads_as_it_is_and_uncommented_as_the_defaults(home: dict[str, str], tmp_path: Path) -> None:
+def test_the_template_loads_as_it_is_and_uncommented_as_the_defaults(
+    home: dict[str, str], tmp_path: Path
+) -> None:
     file = tmp_path / "a.yaml"
     file.write_text(template())
     assert load(file, environ=home).settings == Settings()
-    lines = [line.replace("  # ", "  ", 1) for line in template().splitlines() if not line.startswith("  # ") or not line.endswith(".")]
+    lines = [
+        line.replace("  # ", "  ", 1)
+        for line in template().splitlines()
+        if not line.startswith("  # ") or not line.endswith(".")
+    ]
     file.write_text("\n".join(lines))
     loaded: Loaded = load(file, environ=home)
     assert loaded.settings == Settings()
@@ -311,7 +400,11 @@ def test_the_page_of_settings_is_the_generated_one() -> None:
 def test_importing_settings_loads_no_parser_and_no_numpy() -> None:
     heavy = "{'yaml', 'tomllib', 'numpy', 'pydantic', 'difflib', 'json'}"
     found = subprocess.run(
-        [sys.executable, "-c", f"import sys, clew.settings; print(sorted({heavy} & set(sys.modules)))"],
+        [
+            sys.executable,
+            "-c",
+            f"import sys, clew.settings; print(sorted({heavy} & set(sys.modules)))",
+        ],
         capture_output=True,
         text=True,
         check=True,

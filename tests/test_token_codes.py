@@ -24,13 +24,22 @@ def expected(query: Vectors, texts: list[Vectors]) -> Vectors:
     """Compare every pair by itself."""
     scale = 1 / np.sqrt(query.shape[1])
     signs = [np.where(text[:MAX_TOKENS] > 0, scale, -scale) for text in texts]
-    return np.array([[max((float(row @ other) for other in text), default=0.0) for text in signs] for row in query])
+    return np.array(
+        [
+            [max((float(row @ other) for other in text), default=0.0) for text in signs]
+            for row in query
+        ]
+    )
 
 
 @given(st.integers(0, 9), DIMENSIONS, st.integers(1, 6), st.lists(st.integers(0, 300), max_size=8))
-def test_maxsim_is_the_best_product_with_a_text_s_signs(seed: int, dimension: int, asked: int, lengths: list[int]) -> None:
+def test_maxsim_is_the_best_product_with_a_text_s_signs(
+    seed: int, dimension: int, asked: int, lengths: list[int]
+) -> None:
     query = drawn(seed, asked, dimension)
-    texts = [drawn(seed + number, length, dimension) for number, length in enumerate(lengths, start=1)]
+    texts = [
+        drawn(seed + number, length, dimension) for number, length in enumerate(lengths, start=1)
+    ]
     found = maxsim(query, [pack(text) for text in texts])
     assert found.dtype == np.float32
     assert found.shape == (asked, len(texts))
@@ -38,9 +47,13 @@ def test_maxsim_is_the_best_product_with_a_text_s_signs(seed: int, dimension: in
 
 
 @given(st.integers(0, 99), st.lists(st.integers(0, 70), min_size=2, max_size=30))
-def test_a_text_scores_the_same_bits_whichever_texts_stand_beside_it(seed: int, lengths: list[int]) -> None:
+def test_a_text_scores_the_same_bits_whichever_texts_stand_beside_it(
+    seed: int, lengths: list[int]
+) -> None:
     query = drawn(seed, 5, 384)
-    codes = [pack(drawn(seed + number, length, 384)) for number, length in enumerate(lengths, start=1)]
+    codes = [
+        pack(drawn(seed + number, length, 384)) for number, length in enumerate(lengths, start=1)
+    ]
     together = maxsim(query, codes)
     alone = np.concatenate([maxsim(query, [code]) for code in codes], axis=1)
     assert together.tobytes() == alone.tobytes()
@@ -50,7 +63,10 @@ def test_a_text_scores_the_same_bits_whichever_texts_stand_beside_it(seed: int, 
 def test_a_text_of_its_own_scores_highest_for_each_of_its_tokens() -> None:
     texts = [drawn(seed, 20, 384) for seed in range(5)]
     scores = maxsim(texts[3], [pack(text) for text in texts])
-    assert (scores.argmax(axis=0)[3], set(scores.argmax(axis=1).tolist())) == (scores[:, 3].argmax(), {3})
+    assert (scores.argmax(axis=0)[3], set(scores.argmax(axis=1).tolist())) == (
+        scores[:, 3].argmax(),
+        {3},
+    )
 
 
 def test_no_query_token_no_text_and_no_token_are_all_well_defined() -> None:

@@ -1,7 +1,10 @@
-"""No test depends on wall-clock time: on a busy machine everything takes long, and nothing may fail for that.
+"""No test depends on wall-clock time.
 
-CPU time may be measured (`tests/growth.py`). A wait has no limit of its own: `faulthandler_timeout` in pyproject.toml ends a
-test that hangs. What has to wait for another process without being told uses `tests.waiting.wait_until`.
+On a busy machine everything takes long, and nothing may fail for that.
+
+CPU time may be measured (`tests/growth.py`). A wait has no limit of its own: `faulthandler_timeout`
+in pyproject.toml ends a test that hangs. What has to wait for another process without being told
+uses `tests.waiting.wait_until`.
 """
 
 from __future__ import annotations
@@ -13,15 +16,36 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-CLOCKS = {f"time.{name}{unit}" for name in ("time", "monotonic", "perf_counter") for unit in ("", "_ns")}
-FORBIDDEN = CLOCKS | {"asyncio.timeout", "asyncio.wait_for", "anyio.fail_after", "anyio.move_on_after", "threading.Timer"}
+CLOCKS = {
+    f"time.{name}{unit}" for name in ("time", "monotonic", "perf_counter") for unit in ("", "_ns")
+}
+FORBIDDEN = CLOCKS | {
+    "asyncio.timeout",
+    "asyncio.wait_for",
+    "anyio.fail_after",
+    "anyio.move_on_after",
+    "threading.Timer",
+}
 SLEEPS = {"time.sleep", "asyncio.sleep", "anyio.sleep"}
-LIMITED = {"wait", "result", "settimeout", "join", "communicate", "acquire"}  # methods that take a limit
+# methods that take a limit
+LIMITED = {"wait", "result", "settimeout", "join", "communicate", "acquire"}
 ALLOWED = {
-    ("tests/waiting.py", "time.sleep(POLL_SECONDS)"): "between two looks at a condition, however often",
-    ("tests/worked_pages.py", "threading.Timer(self.PATIENCE_SECONDS, self._end)"): "ends a command of a page that hangs",
-    ("tests/durability/conftest.py", "threading.Event().wait(pause_seconds)"): "waits for nothing: moves a kill to another point",
-    ("tests/surface/http/test_patience.py", "connection.settimeout(BRIEFLY)"): "a client that sends slowly, as long as it is let",
+    (
+        "tests/waiting.py",
+        "time.sleep(POLL_SECONDS)",
+    ): "between two looks at a condition, however often",
+    (
+        "tests/worked_pages.py",
+        "threading.Timer(self.PATIENCE_SECONDS, self._end)",
+    ): "ends a command of a page that hangs",
+    (
+        "tests/durability/conftest.py",
+        "threading.Event().wait(pause_seconds)",
+    ): "waits for nothing: moves a kill to another point",
+    (
+        "tests/surface/http/test_patience.py",
+        "connection.settimeout(BRIEFLY)",
+    ): "a client that sends slowly, as long as it is let",
 }
 
 
@@ -45,18 +69,31 @@ def dependences(source: str) -> Iterator[str]:
 def depends(call: ast.Call, name: str) -> bool:
     """Tell whether a call reads the clock, sleeps, or gives up after some time."""
     limit = next((each.value for each in call.keywords if each.arg == "timeout"), None)
-    if name in FORBIDDEN or (limit is not None and not (is_literal(limit, None) or is_literal(limit, 0))):
+    if name in FORBIDDEN or (
+        limit is not None and not (is_literal(limit, None) or is_literal(limit, 0))
+    ):
         return True
     if name in SLEEPS:
         return not (call.args and is_literal(call.args[0], 0))
-    if name.startswith("httpx.") and name.partition(".")[2] in {"get", "post", "put", "delete", "request", "stream", "Client"}:
+    if name.startswith("httpx.") and name.partition(".")[2] in {
+        "get",
+        "post",
+        "put",
+        "delete",
+        "request",
+        "stream",
+        "Client",
+    }:
         return limit is None  # its default is five seconds
     method = name.rpartition(".")[2] if "." in name else ""
     return method in LIMITED and any(is_limit(each, method) for each in call.args)
 
 
 def is_limit(argument: ast.expr, method: str) -> bool:
-    """Tell whether an argument may be a number of seconds: `join` also joins texts, and `wait` may name a caller."""
+    """Tell whether an argument may be a number of seconds.
+
+    `join` also joins texts, and `wait` may name a caller.
+    """
     if isinstance(argument, ast.Constant):
         return isinstance(argument.value, int | float)
     return method in {"wait", "settimeout", "result"}

@@ -1,4 +1,7 @@
-"""A model for tests that gives tokens: one for each word, with a vector that depends on the word and on the one before it."""
+"""A model for tests that gives tokens.
+
+One for each word, with a vector that depends on the word and on the one before it.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clew.models.hashing import HashingEmbedder
-from clew.models.vectors import unit
+from clew.models.vectors import HashingEmbedder, unit
 from clew.ports import EmbedRole, SpannedText, TokenEmbeddings
 from clew.token_codes import MAX_TOKENS, pack
 from clew.types import Vectors
@@ -44,7 +46,11 @@ class TokenModel(HashingEmbedder):
             return np.zeros((0, self.dimension), np.float32)
         said = super().embed([word.group() for word in words], role=EmbedRole.PASSAGE)
         read = said + 0.5 * np.concatenate([said[:1], said[:-1]])
-        inside = [at for at, word in enumerate(words) if any(start <= word.start() < end for start, end in spanned.spans)]
+        inside = [
+            at
+            for at, word in enumerate(words)
+            if any(start <= word.start() < end for start, end in spanned.spans)
+        ]
         return unit(read)[inside][:MAX_TOKENS]
 
     def codes(self, text: str, *spans: tuple[int, int]) -> bytes:

@@ -1,4 +1,7 @@
-"""Wait without a time limit: a busy machine is not a failure, and pytest's own guard ends a test that hangs."""
+"""Wait without a time limit.
+
+A busy machine is not a failure, and pytest's own guard ends a test that hangs.
+"""
 
 from __future__ import annotations
 

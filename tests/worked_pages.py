@@ -1,8 +1,11 @@
-"""Pages whose examples run: what their blocks are, a shell to run them in, and whether what came is what the page says.
+"""Pages whose examples run.
 
-A page's blocks run in order in one folder. `console` has commands after `$ `, each followed by what it prints; `sh` has commands alone;
-`python` prints what its comments say, as in the README. In what is expected `…` stands for anything, alone on a line for any lines, and an
-id stands for whichever id came first in its place: a later command that names it gets the real one.
+What their blocks are, a shell to run them in, and whether what came is what the page says.
+
+A page's blocks run in order in one folder. `console` has commands after `$ `, each followed by what
+it prints; `sh` has commands alone; `python` prints what its comments say, as in the README. In what
+is expected `…` stands for anything, alone on a line for any lines, and an id stands for whichever
+id came first in its place: a later command that names it gets the real one.
 """
 
 from __future__ import annotations
@@ -19,7 +22,10 @@ from pathlib import Path
 from threading import Timer
 from typing import Any, NamedTuple, Self
 
-BLOCK = re.compile(r"^(?:<!-- not run: (?P<reason>.+?) -->\n)?^```(?P<language>[\w{}-]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^(?:<!-- not run: (?P<reason>.+?) -->\n)?^```(?P<language>[\w{}-]*)\n(?P<body>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
 PRINTED = re.compile(r"^\s*print\(.*\)  # (.+)$", re.MULTILINE)
 COMMAND = re.compile(r"(?:.*<<'(\w+)'.*\n(?:.*\n)*?\1\n|(?:.*\\\n)*.*\n)")
 ID = re.compile(r"\b[0-9][0-9a-hjkmnp-tv-z]{25}\b")
@@ -50,11 +56,18 @@ def blocks(page: str) -> Iterator[Block]:
     ['sh', '']
     """
     for found in BLOCK.finditer(page):
-        yield Block(found["language"], found["body"], page.count("\n", 0, found.start()) + 1, found["reason"] or "")
+        yield Block(
+            found["language"],
+            found["body"],
+            page.count("\n", 0, found.start()) + 1,
+            found["reason"] or "",
+        )
 
 
 def steps(block: Block) -> Iterator[Step]:
-    """Yield the commands of a block; a line that begins with "> " goes on with the command before it.
+    """Yield the commands of a block.
+
+    A line that begins with "> " goes on with the command before it.
 
     >>> list(steps(Block("console", "$ echo a\\\\\\n> b\\nab\\n", 1)))
     [Step(command='echo a\\\\\\nb', expected=('ab',))]
@@ -70,7 +83,9 @@ def steps(block: Block) -> Iterator[Step]:
 
 
 def commands(body: str) -> list[str]:
-    """Return the commands of a block without outputs: a line each, with what it goes on with and what it reads.
+    """Return the commands of a block without outputs.
+
+    A line each, with what it goes on with and what it reads.
 
     >>> commands("cat > a <<'EOF'\\nx\\nEOF\\nls \\\\\\n  -l\\n\\npwd\\n")
     ["cat > a <<'EOF'\\nx\\nEOF\\n", 'ls \\\\\\n  -l\\n', 'pwd\\n']
@@ -104,7 +119,13 @@ class Names:
                 pattern = pattern.replace(each, f"({ID.pattern})", 1).replace(each, ID.pattern)
         found = re.fullmatch(pattern, line.rstrip())
         if found:
-            self.real.update(zip((each for each in dict.fromkeys(shown) if each not in self.real), found.groups(), strict=True))
+            self.real.update(
+                zip(
+                    (each for each in dict.fromkeys(shown) if each not in self.real),
+                    found.groups(),
+                    strict=True,
+                )
+            )
         return found is not None
 
     def same(self, expected: tuple[str, ...], lines: list[str]) -> str:
@@ -117,14 +138,19 @@ class Names:
                     came.pop(0)
             elif not came or not self.matches(line.rstrip(), came.pop(0)):
                 return f"the page says {line!r}; it printed:\n" + "\n".join(lines)
-        return "" if not came else f"the page does not say {came[0]!r}; it printed:\n" + "\n".join(lines)
+        return (
+            ""
+            if not came
+            else f"the page does not say {came[0]!r}; it printed:\n" + "\n".join(lines)
+        )
 
 
 class Shell:
     """One bash for one page, so that folders, variables and background jobs last from block to block."""
 
     END = "--- end of command:"
-    PATIENCE_SECONDS = 1200  # a command that takes longer hangs; less than the limit of pytest on a whole test
+    # a command that takes longer hangs; less than the limit of pytest on a whole test
+    PATIENCE_SECONDS = 1200
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
         self._bash = subprocess.Popen(
@@ -145,7 +171,9 @@ class Shell:
     def run(self, command: str) -> tuple[list[str], int]:
         """Run a command; return the lines that it printed and its exit code."""
         assert self._bash.stdin and self._bash.stdout
-        self._bash.stdin.write(f"{{ {command}\n}} </dev/null\nprintf '\\n%s %s\\n' '{self.END}' $?\n")
+        self._bash.stdin.write(
+            f"{{ {command}\n}} </dev/null\nprintf '\\n%s %s\\n' '{self.END}' $?\n"
+        )
         self._bash.stdin.flush()
         lines: list[str] = []
         impatience = Timer(self.PATIENCE_SECONDS, self._end)
@@ -189,7 +217,11 @@ def run_page(page: str, name: str, folder: Path, environment: Mapping[str, str])
             if block.not_run or block.language not in RUNS:
                 continue
             try:
-                difference = ran_python(block, known, names, name) if block.language == "python" else ran_shell(block, shell, names)
+                difference = (
+                    ran_python(block, known, names, name)
+                    if block.language == "python"
+                    else ran_shell(block, shell, names)
+                )
             except Exception as error:
                 raise AssertionError(f"{name}, line {block.line}: {error!r}") from error
             assert not difference, f"{name}, line {block.line}: {difference}"

@@ -45,7 +45,9 @@ class Facts:
     no_hybrid: str = ""
     """Why there is no hybrid search, if there is none."""
     store_of: str = ""
-    """The peer whose store it asks, for another way to ask the same; empty for one that fills its own."""
+    """The peer whose store it asks, for another way to ask the same; empty for one that fills its
+    own.
+    """
 
 
 class Peer(Protocol):
@@ -80,7 +82,10 @@ class SupportsHurry(Protocol):
     """A peer whose bulk loading can outlast any patience."""
 
     def hurry(self) -> None:
-        """Load the rest of the items by any means: the rate has been measured, the questions have not."""
+        """Load the rest of the items by any means.
+
+        The rate has been measured, the questions have not.
+        """
 
 
 @runtime_checkable
@@ -93,7 +98,10 @@ class SupportsScan(Protocol):
 
 @runtime_checkable
 class SupportsCheckedAdd(Protocol):
-    """A peer that can look for duplicates as it writes: Clew, by default. `add` is without, as the others know no such thing."""
+    """A peer that can look for duplicates as it writes: Clew, by default.
+
+    `add` is without, as the others know no such thing.
+    """
 
     def add_checked(self, item: Item) -> None:
         """Store one item unless it is known already."""
@@ -101,7 +109,10 @@ class SupportsCheckedAdd(Protocol):
 
 @runtime_checkable
 class SupportsBareAdd(Protocol):
-    """A peer that can tell what its own statements take without all that it does before them: Clew."""
+    """A peer that can tell what its own statements take without all that it does before them.
+
+    Clew.
+    """
 
     def bare_add(self) -> AbstractContextManager[Callable[[Item], None]]:
         """Lend what writes one more row like the newest."""

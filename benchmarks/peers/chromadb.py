@@ -42,13 +42,20 @@ class Chroma:
 
     def add(self, item: Item) -> None:
         self._collection.add(
-            ids=[str(item.id)], embeddings=item.vector[None, :], documents=[item.text], metadatas=[{"bucket": item.bucket}]
+            ids=[str(item.id)],
+            embeddings=item.vector[None, :],
+            documents=[item.text],
+            metadatas=[{"bucket": item.bucket}],
         )
 
     def dense(self, vector: Floats, k: int, bucket: str | None) -> list[Hit]:
         where = {"bucket": bucket} if bucket else None
-        found = self._collection.query(query_embeddings=vector[None, :], n_results=k, where=where, include=["documents"])
-        return [(int(id), text) for id, text in zip(found["ids"][0], found["documents"][0], strict=True)]
+        found = self._collection.query(
+            query_embeddings=vector[None, :], n_results=k, where=where, include=["documents"]
+        )
+        return [
+            (int(id), text) for id, text in zip(found["ids"][0], found["documents"][0], strict=True)
+        ]
 
     def hybrid(self, vector: Floats, text: str, k: int, bucket: str | None) -> list[Hit]:
         raise NotImplementedError(self.facts.no_hybrid)

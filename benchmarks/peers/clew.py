@@ -33,13 +33,17 @@ class GivenVectors:
     def __init__(self) -> None:
         self.known: dict[str, Floats] = {}
 
-    def embed(self, texts: Sequence[str], *, role: EmbedRole) -> Floats:  # noqa: ARG002 - both sides alike
+    # Both sides alike
+    def embed(self, texts: Sequence[str], *, role: EmbedRole) -> Floats:  # noqa: ARG002
         found = [self.known.pop(text) for text in texts]
         return np.stack(found) if found else np.empty((0, DIMENSION), dtype=np.float32)
 
 
 class Clew:
-    """`remember`, `remember_many`, `recall`; dense alone through the store, which is what the peers' dense search is."""
+    """`remember`, `remember_many`, `recall`.
+
+    Dense alone through the store, which is what the peers' dense search is.
+    """
 
     facts = Facts(
         environment="",
@@ -53,7 +57,8 @@ class Clew:
 
     def load(self) -> None:
         self._clew: Any = library("clew")
-        library("clew.engine")  # the package loads its parts when they are first used; the peers load theirs here
+        # the package loads its parts when they are first used; the peers load theirs here
+        library("clew.engine")
         self._types: Any = library("clew.types")
 
     def open(self, path: Path) -> None:
@@ -70,25 +75,42 @@ class Clew:
         for batch in batches(1_000):
             for item in batch.items():
                 self._given.known[item.text] = item.vector
-                yield {"text": item.text, "source": str(item.id), "metadata": {"bucket": item.bucket}}
+                yield {
+                    "text": item.text,
+                    "source": str(item.id),
+                    "metadata": {"bucket": item.bucket},
+                }
 
     def add(self, item: Item) -> None:
         self._remember(item, on_duplicate="insert")
 
     def add_checked(self, item: Item) -> None:
-        """Store one item as `remember` does by default: after looking for the same text and for nearly the same vector."""
+        """Store one item as `remember` does by default.
+
+        After looking for the same text and for nearly the same vector.
+        """
         self._remember(item, on_duplicate="reinforce")
 
     @contextmanager
     def bare_add(self) -> Iterator[Callable[[Item], None]]:
-        """Lend what tells SQLite the same as an add, by Python's `sqlite3` alone; its rows are no memories of their own."""
+        """Lend what tells SQLite the same as an add, by Python's `sqlite3` alone.
+
+        Its rows are no memories of their own.
+        """
         pages = library("clew.store.sqlite.database").CHECKPOINT_PAGES
-        with closing(floor.Statements(self._path / "bench.clew", checkpoint_pages=pages)) as statements:
+        with closing(
+            floor.Statements(self._path / "bench.clew", checkpoint_pages=pages)
+        ) as statements:
             yield statements.add
 
     def _remember(self, item: Item, *, on_duplicate: str) -> None:
         self._given.known[item.text] = item.vector
-        outcome = self._memory.remember(item.text, source=str(item.id), metadata={"bucket": item.bucket}, on_duplicate=on_duplicate)
+        outcome = self._memory.remember(
+            item.text,
+            source=str(item.id),
+            metadata={"bucket": item.bucket},
+            on_duplicate=on_duplicate,
+        )
         if outcome.outcome != "inserted":
             raise RuntimeError(f"not inserted: {outcome}")
 
@@ -101,11 +123,16 @@ class Clew:
     def hybrid(self, vector: Floats, text: str, k: int, bucket: str | None) -> list[Hit]:
         self._given.known[text] = vector
         where = {"metadata": {"bucket": bucket}} if bucket else None
-        nodes = [hit.node for hit in self._memory.recall(text, k=k, where=where, recipe=self._recipe).hits]
+        nodes = [
+            hit.node
+            for hit in self._memory.recall(text, k=k, where=where, recipe=self._recipe).hits
+        ]
         return [(int(node.source), node.text) for node in nodes if node]
 
     def _filter(self, bucket: str | None) -> Any:
-        return self._types.Filter(now=datetime.now(UTC), metadata={"bucket": bucket} if bucket else {})
+        return self._types.Filter(
+            now=datetime.now(UTC), metadata={"bucket": bucket} if bucket else {}
+        )
 
     def scan(self, data: Data) -> dict[str, Any]:
         """Compare the scan alone, and the bare dense search with its exact rescoring, with the time to read as many bytes."""
@@ -119,7 +146,12 @@ class Clew:
         def scanned() -> object:
             return index.begin(next(vectors), where, **asked)()
 
-        return floor.compare(scanned, lambda: store.dense(next(vectors), where, limit=TOP), data.facts["size"], rounds=_SCAN_ROUNDS)
+        return floor.compare(
+            scanned,
+            lambda: store.dense(next(vectors), where, limit=TOP),
+            data.facts["size"],
+            rounds=_SCAN_ROUNDS,
+        )
 
     def close(self) -> None:
         self._memory.close()

@@ -11,7 +11,9 @@ from benchmarks.data import DIMENSION, Batch, Floats, Item
 from benchmarks.peers import Batches, Facts, Hit, library
 
 _INSTALL = (("lancedb~=0.40", "pyarrow", "numpy"),)
-_HYBRID = "FTS index (its defaults), hybrid by its RRF reranker; scalar index on the filtered column"
+_HYBRID = (
+    "FTS index (its defaults), hybrid by its RRF reranker; scalar index on the filtered column"
+)
 _COMMIT = "new data file and table version, as the library writes them"
 
 
@@ -37,12 +39,19 @@ class Flat:
         self._db: Any = self._lancedb.connect(str(path))
         pa = self._pa
         self._schema: Any = pa.schema(
-            [("id", pa.int64()), ("text", pa.string()), ("bucket", pa.string()), ("vector", pa.list_(pa.float32(), DIMENSION))],
+            [
+                ("id", pa.int64()),
+                ("text", pa.string()),
+                ("bucket", pa.string()),
+                ("vector", pa.list_(pa.float32(), DIMENSION)),
+            ],
         )
         self._table: Any = self._db.create_table("bench", schema=self._schema, exist_ok=True)
 
     def ingest(self, batches: Batches) -> None:
-        self._table = self._db.create_table("bench", data=self._records(batches), schema=self._schema, mode="overwrite")
+        self._table = self._db.create_table(
+            "bench", data=self._records(batches), schema=self._schema, mode="overwrite"
+        )
         self._table.create_index("text", config=self._index.FTS())
         self._table.create_index("bucket", config=self._index.Bitmap())
         self._index_vectors()
@@ -57,16 +66,27 @@ class Flat:
     def _record(self, batch: Batch) -> Any:
         pa = self._pa
         vectors = pa.FixedSizeListArray.from_arrays(pa.array(batch.vectors.ravel()), DIMENSION)
-        return pa.record_batch([pa.array(batch.ids), pa.array(batch.texts), pa.array(batch.buckets), vectors], schema=self._schema)
+        return pa.record_batch(
+            [pa.array(batch.ids), pa.array(batch.texts), pa.array(batch.buckets), vectors],
+            schema=self._schema,
+        )
 
     def add(self, item: Item) -> None:
-        self._table.add([{"id": item.id, "text": item.text, "bucket": item.bucket, "vector": item.vector}])
+        self._table.add(
+            [{"id": item.id, "text": item.text, "bucket": item.bucket, "vector": item.vector}]
+        )
 
     def dense(self, vector: Floats, k: int, bucket: str | None) -> list[Hit]:
         return self._answer(self._table.search(vector).distance_type("cosine"), k, bucket)
 
     def hybrid(self, vector: Floats, text: str, k: int, bucket: str | None) -> list[Hit]:
-        query = self._table.search(query_type="hybrid").vector(vector).text(text).distance_type("cosine").rerank(self._reranker)
+        query = (
+            self._table.search(query_type="hybrid")
+            .vector(vector)
+            .text(text)
+            .distance_type("cosine")
+            .rerank(self._reranker)
+        )
         return self._answer(query, k, bucket)
 
     def _answer(self, query: Any, k: int, bucket: str | None) -> list[Hit]:

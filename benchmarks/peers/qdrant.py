@@ -36,7 +36,9 @@ class Qdrant:
         if not self._client.collection_exists("bench"):
             self._client.create_collection(
                 "bench",
-                vectors_config={"dense": m.VectorParams(size=DIMENSION, distance=m.Distance.COSINE)},
+                vectors_config={
+                    "dense": m.VectorParams(size=DIMENSION, distance=m.Distance.COSINE)
+                },
                 sparse_vectors_config={"words": m.SparseVectorParams(modifier=m.Modifier.IDF)},
             )
 
@@ -45,11 +47,19 @@ class Qdrant:
             self._client.upsert("bench", self._points(batch))
 
     def hurry(self) -> None:
-        """Stop waiting for the disk: local mode commits every point of a batch by itself, which takes minutes for 100k."""
-        self._client._client.collections["bench"].storage.storage.execute("PRAGMA synchronous = OFF")
+        """Stop waiting for the disk.
+
+        Local mode commits every point of a batch by itself, which takes minutes for 100k.
+        """
+        self._client._client.collections["bench"].storage.storage.execute(
+            "PRAGMA synchronous = OFF"
+        )
 
     def add(self, item: Item) -> None:
-        self._client.upsert("bench", self._points(Batch([item.id], [item.text], [item.bucket], item.vector[None, :])))
+        self._client.upsert(
+            "bench",
+            self._points(Batch([item.id], [item.text], [item.bucket], item.vector[None, :])),
+        )
 
     def _points(self, batch: Batch) -> list[Any]:
         return [
@@ -65,29 +75,45 @@ class Qdrant:
         counts = Counter(text.lower().rstrip(".").split())
         length = counts.total()
         weights = {
-            zlib.crc32(word.encode()): n * (_K1 + 1) / (n + _K1 * (1 - _B + _B * length / _AVERAGE_WORDS)) for word, n in counts.items()
+            zlib.crc32(word.encode()): n
+            * (_K1 + 1)
+            / (n + _K1 * (1 - _B + _B * length / _AVERAGE_WORDS))
+            for word, n in counts.items()
         }
         return self._models.SparseVector(indices=list(weights), values=list(weights.values()))
 
     def dense(self, vector: Floats, k: int, bucket: str | None) -> list[Hit]:
-        found = self._client.query_points("bench", query=vector.tolist(), using="dense", limit=k, query_filter=self._filter(bucket))
+        found = self._client.query_points(
+            "bench",
+            query=vector.tolist(),
+            using="dense",
+            limit=k,
+            query_filter=self._filter(bucket),
+        )
         return [(point.id, point.payload["text"]) for point in found.points]
 
     def hybrid(self, vector: Floats, text: str, k: int, bucket: str | None) -> list[Hit]:
         m, only = self._models, self._filter(bucket)
         asked = m.SparseVector(
-            indices=list({zlib.crc32(word.encode()): None for word in text.split()}), values=[1.0] * len(set(text.split()))
+            indices=list({zlib.crc32(word.encode()): None for word in text.split()}),
+            values=[1.0] * len(set(text.split())),
         )
         channels = [
             m.Prefetch(query=vector.tolist(), using="dense", limit=FUSION_DEPTH, filter=only),
             m.Prefetch(query=asked, using="words", limit=FUSION_DEPTH, filter=only),
         ]
-        found = self._client.query_points("bench", prefetch=channels, query=m.FusionQuery(fusion=m.Fusion.RRF), limit=k)
+        found = self._client.query_points(
+            "bench", prefetch=channels, query=m.FusionQuery(fusion=m.Fusion.RRF), limit=k
+        )
         return [(point.id, point.payload["text"]) for point in found.points]
 
     def _filter(self, bucket: str | None) -> Any:
         m = self._models
-        return m.Filter(must=[m.FieldCondition(key="bucket", match=m.MatchValue(value=bucket))]) if bucket else None
+        return (
+            m.Filter(must=[m.FieldCondition(key="bucket", match=m.MatchValue(value=bucket))])
+            if bucket
+            else None
+        )
 
     def close(self) -> None:
         self._client.close()

@@ -55,27 +55,39 @@ class SqliteVec:
     def _insert(self, item: Item) -> None:
         self._db.execute("INSERT INTO docs(id, text) VALUES (?, ?)", (item.id, item.text))
         self._db.execute("INSERT INTO words(rowid, text) VALUES (?, ?)", (item.id, item.text))
-        self._db.execute("INSERT INTO vectors(id, embedding, bucket) VALUES (?, ?, ?)", (item.id, item.vector.tobytes(), item.bucket))
+        self._db.execute(
+            "INSERT INTO vectors(id, embedding, bucket) VALUES (?, ?, ?)",
+            (item.id, item.vector.tobytes(), item.bucket),
+        )
 
     def dense(self, vector: Floats, k: int, bucket: str | None) -> list[Hit]:
         return self._rows(self._nearest(vector, k, bucket))
 
     def hybrid(self, vector: Floats, text: str, k: int, bucket: str | None) -> list[Hit]:
-        return self._rows(fuse(self._nearest(vector, FUSION_DEPTH, bucket), self._matching(text, bucket), k=k))
+        return self._rows(
+            fuse(self._nearest(vector, FUSION_DEPTH, bucket), self._matching(text, bucket), k=k)
+        )
 
     def _nearest(self, vector: Floats, k: int, bucket: str | None) -> list[int]:
         if bucket is None:
-            found = self._db.execute("SELECT id FROM vectors WHERE embedding MATCH ? AND k = ? ORDER BY distance", (vector.tobytes(), k))
+            found = self._db.execute(
+                "SELECT id FROM vectors WHERE embedding MATCH ? AND k = ? ORDER BY distance",
+                (vector.tobytes(), k),
+            )
         else:
             found = self._db.execute(
-                "SELECT id FROM vectors WHERE embedding MATCH ? AND k = ? AND bucket = ? ORDER BY distance", (vector.tobytes(), k, bucket)
+                "SELECT id FROM vectors WHERE embedding MATCH ? AND k = ? AND bucket = ? ORDER BY distance",
+                (vector.tobytes(), k, bucket),
             )
         return [row[0] for row in found]
 
     def _matching(self, text: str, bucket: str | None) -> list[int]:
         query = " OR ".join(f'"{word}"' for word in text.split())
         if bucket is None:
-            found = self._db.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?", (query, FUSION_DEPTH))
+            found = self._db.execute(
+                "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?",
+                (query, FUSION_DEPTH),
+            )
         else:
             found = self._db.execute(
                 "SELECT rowid FROM words WHERE words MATCH ? AND rowid IN (SELECT id FROM vectors WHERE bucket = ?) ORDER BY rank LIMIT ?",

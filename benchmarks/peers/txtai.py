@@ -38,7 +38,9 @@ class Txtai:
             return np.stack([vectors.pop(text) for text in texts])
 
         self._path = path
-        self._embeddings: Any = self._txtai.Embeddings(method="external", transform=transform, content=True, hybrid=True)
+        self._embeddings: Any = self._txtai.Embeddings(
+            method="external", transform=transform, content=True, hybrid=True
+        )
         if self._embeddings.exists(str(path)):
             self._embeddings.load(str(path), config={"transform": transform})
         self._scoring: Any = self._embeddings.scoring

@@ -9,9 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from clew.engine import Clew, open, restore_backup  # noqa: A004 - `clew.open` mirrors the builtin on purpose
+    # `clew.open` mirrors the builtin on purpose
+    from clew.engine import (
+        Clew,  # noqa: A004 - `clew.open` mirrors the builtin on purpose
+        open,  # noqa: A004 - `clew.open` mirrors the builtin on purpose
+        restore_backup,  # noqa: A004
+    )
     from clew.errors import ClewError
-    from clew.recall.state import Hit, Recall
+    from clew.search.state import Hit, Recall
     from clew.types import ConversationOutcome, Event, Filter, Message, Node, Outcome, Receipt
 
 __version__ = "0.1.0"
@@ -38,11 +43,11 @@ _HOMES = {
     "ConversationOutcome": "clew.types",
     "Event": "clew.types",
     "Filter": "clew.types",
-    "Hit": "clew.recall.state",
+    "Hit": "clew.search.state",
     "Message": "clew.types",
     "Node": "clew.types",
     "Outcome": "clew.types",
-    "Recall": "clew.recall.state",
+    "Recall": "clew.search.state",
     "Receipt": "clew.types",
     "open": "clew.engine",
     "restore_backup": "clew.engine",

@@ -32,27 +32,41 @@ from typing import Any, ClassVar
 
 ECHOED_CHARACTERS = 200  # the most that an error repeats of a value
 CLIPPED_CHARACTERS = 100  # of a longer one, once in the message and once in the facts
-NAME_CHARACTERS = 40  # of a name that is over the limit: it may stand in a field, a source and a hint
-SHOWN_CHARACTERS = 80  # of a value on one line: enough to recognise it, too little to flood a terminal
+# of a name that is over the limit: it may stand in a field, a source and a hint
+NAME_CHARACTERS = 40
+# of a value on one line: enough to recognise it, too little to flood a terminal
+SHOWN_CHARACTERS = 80
 
 
 class ClewError(Exception):
-    """The root of all errors; `code` is stable across versions, the wording of the message is not."""
+    """The root of all errors.
+
+    `code` is stable across versions, the wording of the message is not.
+    """
 
     code: ClassVar[str] = "clew.error"
 
     def __init__(self, message: str, **facts: Any) -> None:
-        """Keep the message for people and the facts for programs; a long fact is clipped where the message repeats it."""
+        """Keep the message for people and the facts for programs.
+
+        A long fact is clipped where the message repeats it.
+        """
         for value in facts.values():
             if isinstance(value, str) and len(value) > ECHOED_CHARACTERS and value in message:
-                message = message.replace(value, clipped(value, to=CLIPPED_CHARACTERS // message.count(value)))
+                message = message.replace(
+                    value, clipped(value, to=CLIPPED_CHARACTERS // message.count(value))
+                )
         super().__init__(message)
         self.message = message
         self.facts = facts
 
     def as_dict(self) -> dict[str, Any]:
         """Return the error as JSON-ready data, the same on every surface."""
-        return {"code": self.code, "message": self.message, **{key: plain_fact(value) for key, value in self.facts.items()}}
+        return {
+            "code": self.code,
+            "message": self.message,
+            **{key: plain_fact(value) for key, value in self.facts.items()},
+        }
 
 
 def plain_fact(value: Any) -> Any:
@@ -74,7 +88,9 @@ class InputError(ClewError):
     def __init__(self, field: str, value: object, problem: str, way_out: str) -> None:
         """Name the field, the value, what is wrong with it and the way out."""
         told = clipped(field, to=NAME_CHARACTERS)
-        super().__init__(f"{told}: {problem} (got {shown(value)}). {way_out}", field=told, value=value)
+        super().__init__(
+            f"{told}: {problem} (got {shown(value)}). {way_out}", field=told, value=value
+        )
         self.field = field
         self.value = value
         self.problem = problem
@@ -195,7 +211,9 @@ class ModelServiceError(ModelError):
 
 
 _SHORT = reprlib.Repr()
-_SHORT.maxlevel = _SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = _SHORT.maxfrozenset = 6
+_SHORT.maxlevel = _SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = (
+    _SHORT.maxfrozenset
+) = 6
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = SHOWN_CHARACTERS
 
 
@@ -206,9 +224,13 @@ def shown(value: object) -> str:
     "'aaaaaaaaaaa"
     """
     try:
-        # Of lists and mappings only the first entries: a few that hold each other stand for more than fits in memory.
+        # Of lists and mappings only the first entries: a few that hold each other stand for more
+        # than fits in memory.
         text = repr(value) if isinstance(value, str | bytes) else _SHORT.repr(value)
-    except (RecursionError, ValueError):  # nested a thousand deep, or a number with more digits than Python spells out
+    except (
+        RecursionError,
+        ValueError,
+    ):  # nested a thousand deep, or a number with more digits than Python spells out
         text = f"a {type(value).__name__} that cannot be shown"
     if len(text) <= SHOWN_CHARACTERS:
         return text

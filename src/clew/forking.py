@@ -1,4 +1,7 @@
-"""What a fork must leave in order: locks that another thread held, threads that do not exist in the child, connections."""
+"""What a fork must leave in order.
+
+Locks that another thread held, threads that do not exist in the child, connections.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ from datetime import datetime
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 LENGTH = 26
-_PAIRS = [first + second for first in ALPHABET for second in ALPHABET]  # ten bits at a time: half as many steps
+# ten bits at a time: half as many steps
+_PAIRS = [first + second for first in ALPHABET for second in ALPHABET]
 _PLACES = range(5 * (LENGTH - 2), -1, -10)
 _RANDOM_BITS = 80
 _STEP_BYTES = 8  # 2^16 ids of one millisecond fit before the next one is borrowed from
@@ -25,13 +26,18 @@ _last = 0
 def new_id(now: datetime) -> str:
     """Return an id above every id this process made before, also when the clock stands still or goes back.
 
-    The step above the last id is random: two processes forked from one share its last id, not the next.
+    The step above the last id is random: two processes forked from one share its last id, not the
+    next.
     """
     global _last  # noqa: PLW0603 - the order within a process is a property of the process
     milliseconds = max(0, int(now.timestamp() * 1000))
     fresh = milliseconds << _RANDOM_BITS | int.from_bytes(os.urandom(_RANDOM_BITS // 8))
     with _lock:
-        _last = fresh if milliseconds > _last >> _RANDOM_BITS else _last + 1 + int.from_bytes(os.urandom(_STEP_BYTES))
+        _last = (
+            fresh
+            if milliseconds > _last >> _RANDOM_BITS
+            else _last + 1 + int.from_bytes(os.urandom(_STEP_BYTES))
+        )
         return _encoded(_last % _LIMIT)
 
 

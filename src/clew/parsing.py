@@ -1,4 +1,6 @@
-"""Parse JSON, YAML and TOML that come from outside: nothing nests without end or stands for more than it says.
+"""Parse JSON, YAML and TOML that come from outside.
+
+Nothing nests without end or stands for more than it says.
 
 Each parser raises a ParseError that says what is wrong and repeats little of the text.
 """
@@ -30,7 +32,10 @@ def check_depth(value: object, limit: int = MAX_DEPTH) -> None:
     level: list[Any] = [value] if isinstance(value, CONTAINERS) else []
     for _ in range(limit):  # level by level: what is too deep is too deep for recursion
         level = [
-            each for outer in level for each in (outer.values() if isinstance(outer, Mapping) else outer) if isinstance(each, CONTAINERS)
+            each
+            for outer in level
+            for each in (outer.values() if isinstance(outer, Mapping) else outer)
+            if isinstance(each, CONTAINERS)
         ]
         if not level:
             return
@@ -51,14 +56,19 @@ def parse_json(text: str | bytes, *, parse_constant: Callable[[str], Any] | None
         raise _too_deep() from error
     except json.JSONDecodeError as error:
         raise ParseError(f"is not JSON ({error})", error.lineno) from error
-    except ValueError as error:  # no UTF-8, a number with too many digits, or what `parse_constant` says
+    except (
+        ValueError
+    ) as error:  # no UTF-8, a number with too many digits, or what `parse_constant` says
         raise ParseError(f"cannot be read as JSON ({error})") from error
     check_depth(value)
     return value
 
 
 def parse_yaml(text: str, loader: type[yaml.SafeLoader] | None = None) -> Any:
-    """Return the value of a YAML text; aliases are refused, as a few lines of them can stand for more than fits in memory."""
+    """Return the value of a YAML text.
+
+    Aliases are refused, as a few lines of them can stand for more than fits in memory.
+    """
     import yaml  # noqa: PLC0415 - 30 ms, and most stores have no file
 
     try:
@@ -71,7 +81,14 @@ def parse_yaml(text: str, loader: type[yaml.SafeLoader] | None = None) -> Any:
     except RecursionError as error:
         raise _too_deep() from error
     # A value that is not what its tag says: PyYAML raises whatever comes.
-    except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, OverflowError) as error:
+    except (
+        yaml.YAMLError,
+        ValueError,
+        LookupError,
+        AttributeError,
+        TypeError,
+        OverflowError,
+    ) as error:
         raise ParseError(f"is not YAML ({' '.join(str(error).split())})") from error
 
 
@@ -102,7 +119,8 @@ def parse_toml(text: str) -> Any:
     import tomllib  # noqa: PLC0415 - most stores have no file
 
     for number, line in enumerate(text.splitlines(), start=1):
-        if line.partition("=")[0].count(".") > MAX_DEPTH:  # tomllib takes the square of a dotted key's length
+        # tomllib takes the square of a dotted key's length
+        if line.partition("=")[0].count(".") > MAX_DEPTH:
             raise _too_deep(line=number)
     try:
         value = tomllib.loads(text)

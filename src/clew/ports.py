@@ -66,11 +66,16 @@ class Embedder(Protocol):
 
 
 class SpannedText(NamedTuple):
-    """A text and the spans of it whose tokens are kept: a short text is read amid its neighbours and stands for itself alone."""
+    """A text and the spans of it whose tokens are kept.
+
+    A short text is read amid its neighbours and stands for itself alone.
+    """
 
     text: str
     spans: tuple[tuple[int, int], ...]
-    """Offsets in characters, in order. White space or an end of the text is on either side of a span."""
+    """Offsets in characters, in order. White space or an end of the text is on either side of a
+    span.
+    """
 
     @classmethod
     def whole(cls, text: str) -> SpannedText:
@@ -79,7 +84,10 @@ class SpannedText(NamedTuple):
 
 
 class TokenEmbeddings(NamedTuple):
-    """What one run of a model gives: a unit vector of each text, and the unit vectors of the tokens of its spans."""
+    """What one run of a model gives.
+
+    A unit vector of each text, and the unit vectors of the tokens of its spans.
+    """
 
     vectors: Vectors
     tokens: Sequence[Vectors]
@@ -87,24 +95,36 @@ class TokenEmbeddings(NamedTuple):
 
 @runtime_checkable
 class SupportsTokens(Protocol):
-    """An embedder that also gives the vectors of a text's tokens, for late interaction; they have its dimension."""
+    """An embedder that also gives the vectors of a text's tokens, for late interaction.
+
+    They have its dimension.
+    """
 
     def embed_tokens(self, texts: Sequence[SpannedText], *, role: EmbedRole) -> TokenEmbeddings:
         """Return the vectors that `embed` gives and, from the same run, those of each text's tokens inside its spans.
 
-        At most `token_codes.MAX_TOKENS` for each text, in order, without special tokens and those of a prefix.
+        At most `token_codes.MAX_TOKENS` for each text, in order, without special tokens and those
+        of a prefix.
         """
 
     def count(self, text: str) -> int:
-        """Return how many tokens a text has; of a text cut at white space the counts of its pieces add up."""
+        """Return how many tokens a text has.
+
+        Of a text cut at white space the counts of its pieces add up.
+        """
 
 
 MOST_MAXSIM = math.sqrt(2 / math.pi)
-"""The cosine of a random vector and its own signs: MaxSim of a text with itself, for codes of one bit a number."""
+"""The cosine of a random vector and its own signs: MaxSim of a text with itself, for codes of one
+bit a number.
+"""
 
 
 class Background(NamedTuple):
-    """What a model gives for a query and a text that have nothing to do with each other: no threshold is an absolute cosine."""
+    """What a model gives for a query and a text that have nothing to do with each other.
+
+    No threshold is an absolute cosine.
+    """
 
     cosine: float = 0.0
     tokens: float = 0.0
@@ -112,7 +132,9 @@ class Background(NamedTuple):
     passages: float = 0.0
     """The cosine of two texts that have nothing to do with each other."""
     ratio: float = 0.8
-    """How much of its way from the background to the most MaxSim goes while the cosine goes all of its own."""
+    """How much of its way from the background to the most MaxSim goes while the cosine goes all of
+    its own.
+    """
 
     def cosine_share(self, cosine: float) -> float:
         """Return where a cosine lies between the background and 1.
@@ -123,7 +145,10 @@ class Background(NamedTuple):
         return (cosine - self.cosine) / (1.0 - self.cosine)
 
     def cosine_at(self, share: float) -> float:
-        """Return the cosine of a query and a text at a share of the way from the background to 1; `cosine_share` backwards."""
+        """Return the cosine of a query and a text at a share of the way from the background to 1.
+
+        `cosine_share` backwards.
+        """
         return self.cosine + share * (1.0 - self.cosine)
 
     def passage_share(self, cosine: float) -> float:
@@ -157,14 +182,20 @@ class SupportsBackground(Protocol):
 
 
 class Reranker(Protocol):
-    """Reads a question and a text together and says how well the one answers the other (U11). Loads its weights on first use."""
+    """Reads a question and a text together and says how well the one answers the other (U11).
+
+    Loads its weights on first use.
+    """
 
     @property
     def id(self) -> str:
         """A stable name of model and processing."""
 
     def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return one number for each text, in order: the higher the better, on any scale. Raise ModelError where it cannot."""
+        """Return one number for each text, in order: the higher the better, on any scale.
+
+        Raise ModelError where it cannot.
+        """
 
 
 class Questions(NamedTuple):
@@ -172,7 +203,9 @@ class Questions(NamedTuple):
 
     texts: tuple[str, ...] = ()
     note: str = ""
-    """What whoever wrote the text should know: that they were not made in the configured way, and why."""
+    """What whoever wrote the text should know: that they were not made in the configured way, and
+    why.
+    """
 
 
 class Questioner(Protocol):
@@ -219,7 +252,9 @@ class Evidence(NamedTuple):
     stability: Stability
     t_valid: datetime
     reinforced: tuple[datetime, ...] = ()
-    """When the same or nearly the same was said again, oldest first: the events REINFORCE_EXACT and REINFORCE_NEAR."""
+    """When the same or nearly the same was said again, oldest first: the events REINFORCE_EXACT and
+    REINFORCE_NEAR.
+    """
     related: int = 0
     """How many RELATED edges end at it."""
     accessed: datetime | None = None
@@ -260,14 +295,25 @@ class Store(Protocol):
     def transaction(self) -> AbstractContextManager[None]:
         """Take the write lock; commit on leaving, roll back on an exception. Nests."""
 
-    def insert(self, nodes: Sequence[Node], embeddings: Sequence[Embedding] = (), events: Sequence[Event] = ()) -> None:
+    def insert(
+        self,
+        nodes: Sequence[Node],
+        embeddings: Sequence[Embedding] = (),
+        events: Sequence[Event] = (),
+    ) -> None:
         """Add new nodes, searchable at once, with vectors of the store's model, and append events."""
 
     def update(self, id: NodeId, **changes: Any) -> None:
-        """Set fields of a node by name; derived indexes, and the hash of a new text, follow in the same transaction."""
+        """Set fields of a node by name.
+
+        Derived indexes, and the hash of a new text, follow in the same transaction.
+        """
 
     def delete(self, ids: Sequence[NodeId]) -> int:
-        """Remove nodes with their vectors, edges, words and earlier events; return how many there were."""
+        """Remove nodes with their vectors, edges, words and earlier events.
+
+        Return how many there were.
+        """
 
     def get(self, ids: Sequence[NodeId]) -> dict[NodeId, Node]:
         """Return the nodes that exist, by id."""
@@ -279,7 +325,10 @@ class Store(Protocol):
         """Return what has happened around the nodes that exist, by id."""
 
     def beginning(self, prefix: str, *, limit: int) -> tuple[NodeId, ...]:
-        """Return ids that begin with this, in their order, whatever space they are of: for the owner who types one."""
+        """Return ids that begin with this, in their order, whatever space they are of.
+
+        For the owner who types one.
+        """
 
     def find_hash(self, space: str, content_hash: str) -> tuple[NodeId, ...]:
         """Return the live memories of the space with this content hash, oldest first."""
@@ -288,7 +337,10 @@ class Store(Protocol):
         """Return the node of the space that was written under this idempotency key, or that claimed it."""
 
     def claim(self, id: NodeId, key: str) -> None:
-        """Let a further idempotency key of the node's space stand for it; a key that is taken stays as it is."""
+        """Let a further idempotency key of the node's space stand for it.
+
+        A key that is taken stays as it is.
+        """
 
     def carriers(self, space: str, metadata: Mapping[str, Any]) -> tuple[NodeId, ...]:
         """Return every node of the space that carries all of the metadata, expired and archived ones too, by id."""
@@ -312,7 +364,10 @@ class Store(Protocol):
         min_accesses: int = 0,
         after: Spot | None = None,
     ) -> tuple[Node, ...]:
-        """Return nodes in the order of `sort`, best first, ties by id; those behind the spot, if one is given."""
+        """Return nodes in the order of `sort`, best first, ties by id.
+
+        Those behind the spot, if one is given.
+        """
 
     def sparse(self, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
         """Return the nodes that hold any of the analysed terms, by BM25 among the nodes of the filter's space: no other space counts.
@@ -321,25 +376,41 @@ class Store(Protocol):
         """
 
     def holding(self, terms: Sequence[str], space: str) -> dict[str, int]:
-        """Return how many nodes of the space hold each of the analysed terms, as BM25 counts them; quick, for every recall."""
+        """Return how many nodes of the space hold each of the analysed terms, as BM25 counts them.
 
-    def dense(self, vector: Vectors, where: Filter, *, limit: int, role: Role = Role.CONTENT) -> Ranking:
-        """Return the nodes nearest to a unit vector, by cosine; a node without a context key is its own context."""
+        Quick, for every recall.
+        """
 
-    def cosines(self, vector: Vectors, ids: Sequence[NodeId], *, role: Role = Role.CONTENT) -> dict[NodeId, float]:
+    def dense(
+        self, vector: Vectors, where: Filter, *, limit: int, role: Role = Role.CONTENT
+    ) -> Ranking:
+        """Return the nodes nearest to a unit vector, by cosine.
+
+        A node without a context key is its own context.
+        """
+
+    def cosines(
+        self, vector: Vectors, ids: Sequence[NodeId], *, role: Role = Role.CONTENT
+    ) -> dict[NodeId, float]:
         """Return the exact cosine of each named node that has a vector."""
 
     def family(self, ids: Sequence[NodeId]) -> tuple[NodeId, ...]:
         """Return the nodes that exist among these and everything of the same space that has one of them as its root, by id."""
 
     def neighbours(self, ids: Sequence[NodeId], *, reach: int) -> dict[NodeId, tuple[Node, ...]]:
-        """Return each node that has a parent amid its live neighbours: children of it in the same space at most `reach` positions away."""
+        """Return each node that has a parent amid its live neighbours.
+
+        Children of it in the same space at most `reach` positions away.
+        """
 
     def append(self, events: Sequence[Event]) -> None:
         """Write events to the end of the log."""
 
     def events(self, node: NodeId, *, on_damage: OnDamage | None = None) -> tuple[Event, ...]:
-        """Return what happened to a node, oldest first; without the damaged ones where `on_damage` is told of them."""
+        """Return what happened to a node, oldest first.
+
+        Without the damaged ones where `on_damage` is told of them.
+        """
 
     def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
         """Count one access for each node not counted within the interval; return how many were."""
@@ -348,7 +419,10 @@ class Store(Protocol):
         """Add to how many texts each rule has rejected; `stats` tells the sums as `rejected`."""
 
     def keep(self, kind: str, id: str, body: Mapping[str, Any]) -> None:
-        """Write a small JSON record that a surface keeps beside the memories (a token, a job); replaces one of the same kind and id."""
+        """Write a small JSON record that a surface keeps beside the memories (a token, a job).
+
+        Replaces one of the same kind and id.
+        """
 
     def kept(self, kind: str) -> dict[str, dict[str, Any]]:
         """Return the records of a kind by id, in the order of ids."""
@@ -362,19 +436,35 @@ class Store(Protocol):
     def link(self, edges: Sequence[Edge]) -> None:
         """Add edges; an edge with the same source, target and kind is replaced."""
 
-    def edges(self, ids: Sequence[NodeId], *, on_damage: OnDamage | None = None) -> tuple[Edge, ...]:
-        """Return every edge that starts or ends at one of the nodes; without the damaged ones where `on_damage` is told of them."""
+    def edges(
+        self, ids: Sequence[NodeId], *, on_damage: OnDamage | None = None
+    ) -> tuple[Edge, ...]:
+        """Return every edge that starts or ends at one of the nodes.
+
+        Without the damaged ones where `on_damage` is told of them.
+        """
 
     def mention(self, mentions: Sequence[Mention]) -> None:
-        """Note what nodes name and are about; what was noted of the same nodes before is replaced."""
+        """Note what nodes name and are about.
+
+        What was noted of the same nodes before is replaced.
+        """
 
     def mentions(self, ids: Sequence[NodeId]) -> dict[NodeId, tuple[Mention, ...]]:
-        """Return what each of the nodes names and is about: subjects first, then the surest, ties by key."""
+        """Return what each of the nodes names and is about.
 
-    def named(self, keys: Sequence[str], where: Filter, *, limit: int, parts: bool = True) -> dict[str, Named]:
-        """Return where the filter's space speaks of each key that is known there: at most `limit` subjects and holders that pass.
+        Subjects first, then the surest, ties by key.
+        """
 
-        With `parts`, a part of a person's name stands for the whole, and the whole for it, as long as only one known name has that part.
+    def named(
+        self, keys: Sequence[str], where: Filter, *, limit: int, parts: bool = True
+    ) -> dict[str, Named]:
+        """Return where the filter's space speaks of each key that is known there.
+
+        At most `limit` subjects and holders that pass.
+
+        With `parts`, a part of a person's name stands for the whole, and the whole for it, as long
+        as only one known name has that part.
         """
 
     def visible(self, ids: Sequence[NodeId], where: Filter) -> frozenset[NodeId]:
@@ -387,13 +477,24 @@ class Store(Protocol):
         """Make this the searched model and drop the vectors of every other."""
 
     def put(self, embeddings: Sequence[Embedding], model: ModelInfo) -> None:
-        """Write vectors of a model, which need not be the active one, with their token codes; replaces both per node and role."""
+        """Write vectors of a model, which need not be the active one, with their token codes.
 
-    def embeddings(self, ids: Sequence[NodeId], *, on_damage: OnDamage | None = None) -> tuple[Embedding, ...]:
-        """Return the vectors of the active model that the nodes have, by node and role; as `edges` without the damaged ones."""
+        Replaces both per node and role.
+        """
+
+    def embeddings(
+        self, ids: Sequence[NodeId], *, on_damage: OnDamage | None = None
+    ) -> tuple[Embedding, ...]:
+        """Return the vectors of the active model that the nodes have, by node and role.
+
+        As `edges` without the damaged ones.
+        """
 
     def token_codes(self, ids: Sequence[NodeId]) -> dict[NodeId, bytes]:
-        """Return the token codes that the nodes have with a vector of the active model; those of a context vector go first."""
+        """Return the token codes that the nodes have with a vector of the active model.
+
+        Those of a context vector go first.
+        """
 
     def coverage(self, space: str) -> Coverage:
         """Return how many live nodes the space has and how many of them have vectors of the active model; quick, for every recall."""
@@ -404,11 +505,19 @@ class Store(Protocol):
         With `tokens` also the memories and chunks that have no token codes.
         """
 
-    def nodes(self, space: str | None = None, *, on_damage: OnDamage | None = None) -> Iterator[Node]:
-        """Yield every node, expired ones too, in the order of ids; as `edges` without the damaged ones."""
+    def nodes(
+        self, space: str | None = None, *, on_damage: OnDamage | None = None
+    ) -> Iterator[Node]:
+        """Yield every node, expired ones too, in the order of ids.
+
+        As `edges` without the damaged ones.
+        """
 
     def stats(self, space: str | None = None) -> Mapping[str, Any]:
-        """Return counts and sizes for people and monitors; of a space nothing that another one changes."""
+        """Return counts and sizes for people and monitors.
+
+        Of a space nothing that another one changes.
+        """
 
     def verify(self) -> tuple[Problem, ...]:
         """Check everything derived against the truth; an empty answer means sound."""
@@ -419,11 +528,15 @@ class Store(Protocol):
     def compact(self) -> None:
         """Rewrite the files without what was deleted and merge indexes; nothing searchable changes.
 
-        Raise StoreBusyError where deleted text may be left in the journal because somebody reads it.
+        Raise StoreBusyError where deleted text may be left in the journal because somebody reads
+        it.
         """
 
     def erase(self, texts: Sequence[str], *, check: bool = True) -> Erasure:
-        """Overwrite what deletions left in the files, and search their bytes for the texts; called outside a transaction."""
+        """Overwrite what deletions left in the files, and search their bytes for the texts.
+
+        Called outside a transaction.
+        """
 
     def search_files(self, text: str) -> tuple[FileCheck, ...]:
         """Count a text, however it is written, in the bytes of every file of the store, backups beside it too."""

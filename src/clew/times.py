@@ -26,7 +26,11 @@ def parse_time(value: Moment, field: str, *, end_of_day: bool = False) -> dateti
         if whole_day and end_of_day:
             moment = datetime.combine(moment.date(), time.max)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, TypeError, OverflowError) as error:  # overflow: the year 1 east of Greenwich
+    except (
+        ValueError,
+        TypeError,
+        OverflowError,
+    ) as error:  # overflow: the year 1 east of Greenwich
         raise InputError(field, value, "is not a moment that exists", _WAY_OUT) from error
 
 

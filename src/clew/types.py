@@ -16,7 +16,9 @@ Vectors: TypeAlias = npt.NDArray[np.float32]
 
 DEFAULT_SPACE = "default"
 BEGINNING = datetime.min.replace(tzinfo=UTC)
-"""Before everything: by then nothing had ended, and what is true since then has no beginning that is known."""
+"""Before everything: by then nothing had ended, and what is true since then has no beginning that
+is known.
+"""
 
 
 class Kind(StrEnum):
@@ -124,7 +126,9 @@ class Node:
     start: int | None = None
     end: int | None = None
     context: str = ""
-    """The key under which a small unit is also found: its own words amid those around it; indexed and embedded, never served."""
+    """The key under which a small unit is also found: its own words amid those around it; indexed
+    and embedded, never served.
+    """
     quality: Quality | None = None
     keywords: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
@@ -136,7 +140,10 @@ class Node:
 
 
 class Signals(NamedTuple):
-    """What a score asks of a node beside its relevance: read for every candidate, so no more than that."""
+    """What a score asks of a node beside its relevance.
+
+    Read for every candidate, so no more than that.
+    """
 
     t_valid: datetime
     importance: float
@@ -217,7 +224,9 @@ class Embedding:
     text_hash: str
     vector: npt.NDArray[np.float32]
     tokens: bytes | None = None
-    """The codes of the node's own tokens (`clew.token_codes`), made in the same run; None where none were made."""
+    """The codes of the node's own tokens (`clew.token_codes`), made in the same run; None where
+    none were made.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,7 +251,9 @@ class Filter:
     within: tuple[NodeId, ...] = ()
     """Of what has a parent only the children of these; what has none is seen."""
     recorded_until: datetime | None = None
-    """With `as_of`: what nobody dated, which counts from when it was recorded, is seen if that was no later than this."""
+    """With `as_of`: what nobody dated, which counts from when it was recorded, is seen if that was
+    no later than this.
+    """
 
     @property
     def moment(self) -> datetime:
@@ -309,10 +320,15 @@ class Erasure(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What `forget` removed, and what a search of the store's files found of it afterwards. Holds no text."""
+    """What `forget` removed, and what a search of the store's files found of it afterwards.
+
+    Holds no text.
+    """
 
     ids: tuple[NodeId, ...]
-    """The memories and documents that are gone, with what superseded them; of a dry run those that would go."""
+    """The memories and documents that are gone, with what superseded them; of a dry run those that
+    would go.
+    """
     removed: Mapping[str, int]
     """How many rows went, by kind; earlier versions of a memory count as `version`."""
     at: datetime
@@ -324,7 +340,9 @@ class Receipt:
     files: tuple[FileCheck, ...] = ()
     """The files whose bytes were searched; empty where there are none or no search was wanted."""
     shared: int | None = 0
-    """How many pieces of the forgotten texts other memories still hold; None where the caller may not know."""
+    """How many pieces of the forgotten texts other memories still hold; None where the caller may
+    not know.
+    """
     remains: tuple[str, ...] = ()
     """What could not be erased yet, why, and what will do it."""
     unchecked: tuple[str, ...] = ()
@@ -365,11 +383,15 @@ class Outcome:
     limit: float | str | None = None
     canonical_id: NodeId | None = None
     canonical_text: str | None = None
-    """What the memory says that a near duplicate was counted for: whoever reads it sees a wrong match."""
+    """What the memory says that a near duplicate was counted for: whoever reads it sees a wrong
+    match.
+    """
     similar: tuple[Similar, ...] = ()
     """What lies near an inserted text, the nearest first."""
     may_supersede: NodeId | None = None
-    """The nearest similar memory of which the inserted text says all and more; nothing was done to it."""
+    """The nearest similar memory of which the inserted text says all and more; nothing was done to
+    it.
+    """
     notes: tuple[str, ...] = ()
 
 

@@ -27,10 +27,13 @@ class Nursery:
             env={**own, "HOME": str(home)},
         )
 
-    def run(self, job: str, path: Path, name: str, *, kill_after_lines: int, pause_seconds: float) -> tuple[list[str], bool]:
+    def run(
+        self, job: str, path: Path, name: str, *, kill_after_lines: int, pause_seconds: float
+    ) -> tuple[list[str], bool]:
         """Let a writer say so many lines, kill it a moment later, and return all it said, and whether the kill ended it.
 
-        The pause waits for nothing: it moves the kill to another point of whatever the writer does next.
+        The pause waits for nothing: it moves the kill to another point of whatever the writer does
+        next.
         """
         self._say(json.dumps([job, str(path), name]))
         pid = int(self._line().removeprefix("pid "))
@@ -38,7 +41,8 @@ class Nursery:
         while len(lines) < kill_after_lines and lines[-1:] != ["finished"]:
             lines.append(self._line())
         threading.Event().wait(pause_seconds)
-        os.kill(pid, signal.SIGKILL)  # the nursery has not asked for its end yet, so the id is still its own
+        # the nursery has not asked for its end yet, so the id is still its own
+        os.kill(pid, signal.SIGKILL)
         self._say("end")
         while not (line := self._line()).startswith("end "):
             lines.append(line)

@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 
 import clew
-from clew.models.hashing import HashingEmbedder
+from clew.models.vectors import HashingEmbedder
 
 from .conftest import Nursery
 from .writer import MODELS, open_with_its_model, text_of
 
 STORES = 3
-ROUNDS = 7  # on each store, so that recovery from a recovered store is seen: 21 in all, 16 more while reembedding
+# on each store, so that recovery from a recovered store is seen: 21 in all, 16 more while
+# reembedding
+ROUNDS = 7
 SAMPLE = 10
 
 
@@ -45,16 +47,27 @@ class Ledger:
         for id, key in self.keys.items():
             assert id not in found or found[id].text == text_of(key)
         self._take_in({id: node.text for id, node in found.items() if id not in self.keys})
-        self.keys = {id: key for id, key in self.keys.items() if id in found}  # killed while forgetting: it was forgotten
+        # killed while forgetting: it was forgotten
+        self.keys = {id: key for id, key in self.keys.items() if id in found}
         assert memory.verify() == ()
         assert memory.stats()["unembedded"] == 0
         for id in draw.sample(sorted(self.keys), min(SAMPLE, len(self.keys))):
             assert [event.kind.value for event in memory.history(id)] == ["ADD"]
             for recipe in ("lexical", "dense"):
-                assert memory.recall(found[id].text, recipe=recipe, k=1, track=False, weights={"semantic": 1}).hits[0].id == id
+                assert (
+                    memory.recall(
+                        found[id].text, recipe=recipe, k=1, track=False, weights={"semantic": 1}
+                    )
+                    .hits[0]
+                    .id
+                    == id
+                )
 
     def _take_in(self, strangers: dict[str, str]) -> None:
-        """Writes the kill kept from being reported are allowed, if they are whole: each text, and each batch."""
+        """Writes the kill kept from being reported are allowed, if they are whole.
+
+        Each text, and each batch.
+        """
         batches: dict[str, int] = defaultdict(int)
         for id, text in strangers.items():
             key = text.split(" ")[2]
@@ -66,14 +79,20 @@ class Ledger:
 
 
 @pytest.mark.parametrize("store", range(STORES))
-def test_every_acknowledged_write_survives_a_kill_at_any_point(tmp_path: Path, nursery: Nursery, store: int) -> None:
+def test_every_acknowledged_write_survives_a_kill_at_any_point(
+    tmp_path: Path, nursery: Nursery, store: int
+) -> None:
     draw = random.Random(f"kill {store}")
     path, ledger = tmp_path / "memory.clew", Ledger()
     killed = 0
     for number in range(ROUNDS):
         early = draw.random() < 0.15  # while the store is being made or opened
         lines, ended = nursery.run(
-            "mixed", path, f"s{store}r{number}", kill_after_lines=0 if early else draw.randint(1, 80), pause_seconds=draw.random() * 0.03
+            "mixed",
+            path,
+            f"s{store}r{number}",
+            kill_after_lines=0 if early else draw.randint(1, 80),
+            pause_seconds=draw.random() * 0.03,
         )
         killed += ended
         ledger.read(lines)
@@ -83,7 +102,9 @@ def test_every_acknowledged_write_survives_a_kill_at_any_point(tmp_path: Path, n
     assert len(ledger.keys) > 50
 
 
-def test_reembedding_resumes_after_every_kill_and_the_old_vectors_serve_meanwhile(tmp_path: Path, nursery: Nursery) -> None:
+def test_reembedding_resumes_after_every_kill_and_the_old_vectors_serve_meanwhile(
+    tmp_path: Path, nursery: Nursery
+) -> None:
     draw = random.Random("reembed")
     path = tmp_path / "memory.clew"
     keys = [f"k{n}.0.0of1" for n in range(150)]
@@ -92,19 +113,30 @@ def test_reembedding_resumes_after_every_kill_and_the_old_vectors_serve_meanwhil
     for model, other in (("hashing-64", "hashing-32"), ("hashing-32", "hashing-64")):
         totals = []
         for _ in range(8):
-            lines, killed = nursery.run("reembedding", path, model, kill_after_lines=draw.randint(1, 5), pause_seconds=draw.random() * 0.01)
+            lines, killed = nursery.run(
+                "reembedding",
+                path,
+                model,
+                kill_after_lines=draw.randint(1, 5),
+                pause_seconds=draw.random() * 0.01,
+            )
             totals.append(int(lines[-1].split(" ")[0]))
             with open_with_its_model(path) as memory:
                 stats = memory.stats()
                 assert (stats["nodes"], stats["vectors"], stats["unembedded"]) == (150, 150, 0)
                 assert stats["model"] in ((other, model) if killed else (model,))
-                assert memory.recall(text_of(keys[7]), recipe="dense", k=1, track=False).hits[0].text == text_of(keys[7])
+                assert memory.recall(text_of(keys[7]), recipe="dense", k=1, track=False).hits[
+                    0
+                ].text == text_of(keys[7])
                 assert memory.verify() == ()
             if not killed:
                 break
         with clew.open(path, embedder=HashingEmbedder(MODELS[model])) as memory:
             done = memory.reembed()
             assert memory.stats()["model"] == model
-            assert sum(totals) + done.embedded <= 150 + 8 * len(totals)  # at most the batch in hand is made twice
-            assert memory.recall(text_of(keys[7]), recipe="dense", k=1).hits[0].text == text_of(keys[7])
+            # at most the batch in hand is made twice
+            assert sum(totals) + done.embedded <= 150 + 8 * len(totals)
+            assert memory.recall(text_of(keys[7]), recipe="dense", k=1).hits[0].text == text_of(
+                keys[7]
+            )
             assert memory.verify() == ()

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import clew
-from clew.models.hashing import HashingEmbedder
+from clew.models.vectors import HashingEmbedder
 
 from .conftest import WRITER
 from .writer import LEAST_RECALLS, text_of
@@ -27,7 +27,9 @@ def crowd(path: Path, writers: int, writes: int) -> list[str]:
 def check(path: Path, lines: list[str], expected: int) -> None:
     assert [line for line in lines if line.startswith("!")] == []
     assert lines[-1] == "failures 0"
-    acknowledged = {line.split(" ")[1]: line.split(" ")[2] for line in lines if line.startswith("+")}
+    acknowledged = {
+        line.split(" ")[1]: line.split(" ")[2] for line in lines if line.startswith("+")
+    }
     assert len(acknowledged) == expected
     with clew.open(path, embedder=HashingEmbedder(64)) as memory:
         kept = {node.id: node.text for node in memory.store.nodes()}
@@ -52,7 +54,7 @@ def test_eight_processes_make_the_same_new_store_at_once(tmp_path: Path) -> None
 ELSEWHERE = """
 import sys
 import clew
-from clew.models.hashing import HashingEmbedder
+from clew.models.vectors import HashingEmbedder
 with clew.open(sys.argv[1], embedder=HashingEmbedder(64)) as memory:
     memory.remember("Written by another process while two handles are open")
 """
@@ -61,7 +63,8 @@ with clew.open(sys.argv[1], embedder=HashingEmbedder(64)) as memory:
 def test_a_second_handle_in_one_process_does_not_cost_the_first_its_locks(tmp_path: Path) -> None:
     """POSIX takes a process all its locks on a file when any descriptor of it is closed.
 
-    The other process, closing, would then take itself for the last one and remove the journal under our feet.
+    The other process, closing, would then take itself for the last one and remove the journal under
+    our feet.
     """
     path = tmp_path / "memory.clew"
     with clew.open(path, embedder=HashingEmbedder(64)) as memory:

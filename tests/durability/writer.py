@@ -1,10 +1,12 @@
 """Processes that write to a store until they are killed, or all at once.
 
-    python writer.py nursery          reads jobs from standard input, forks a child for each, and reports its end
+    python writer.py nursery          reads jobs from standard input, forks a child for each, and
+    reports its end
     python writer.py crowd PATH …     eight writers and a reader, started at the same moment
 
-Clew is imported once and children are forked, so that a round costs milliseconds instead of a start of Python.
-Every line is one write of less than a page, so lines of several processes never mix; a line means: acknowledged.
+Clew is imported once and children are forked, so that a round costs milliseconds instead of a start
+of Python. Every line is one write of less than a page, so lines of several processes never mix; a
+line means: acknowledged.
 """
 
 from __future__ import annotations
@@ -22,18 +24,26 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import clew
-from clew.models.hashing import HashingEmbedder
+from clew.models.vectors import HashingEmbedder
 
 MODELS = {"hashing-32": 32, "hashing-64": 64}
-PATIENT = {"busy_timeout_seconds": 3600.0}  # the others may hold the file for as long as the machine is busy
+# the others may hold the file for as long as the machine is busy
+PATIENT = {"busy_timeout_seconds": 3600.0}
 LEAST_RECALLS = 20
-MOST_RECALLS = 100  # enough to meet every state of the file; more would only keep the writers waiting for the processor
+# enough to meet every state of the file; more would only keep the writers waiting for the processor
+MOST_RECALLS = 100
 
 
 def text_of(key: str) -> str:
-    """Return the text that belongs to a key; its end is a checksum of the rest, so that half a text shows."""
+    """Return the text that belongs to a key.
+
+    Its end is a checksum of the rest, so that half a text shows.
+    """
     draw = random.Random(key)
-    words = " ".join("".join(draw.choices("abdefgiklmnoprstuvz", k=draw.randint(3, 9))) for _ in range(draw.randint(5, 16)))
+    words = " ".join(
+        "".join(draw.choices("abdefgiklmnoprstuvz", k=draw.randint(3, 9)))
+        for _ in range(draw.randint(5, 16))
+    )
     body = f"The note {key} says {words}"
     return f"{body} and its checksum is {hashlib.sha256(body.encode()).hexdigest()[:16]}"
 
@@ -45,7 +55,11 @@ def say(*lines: str) -> None:
 def open_with_its_model(path: Path) -> clew.Clew:
     with clew.open(path, model={"embedder": "none"}) as look:
         held = look.store.model()
-    return clew.open(path, embedder=HashingEmbedder(MODELS[held.id if held else "hashing-32"]), memory={"batch_size": 64})
+    return clew.open(
+        path,
+        embedder=HashingEmbedder(MODELS[held.id if held else "hashing-32"]),
+        memory={"batch_size": 64},
+    )
 
 
 def mixed(path: Path, name: str) -> None:
@@ -78,7 +92,9 @@ def mixed(path: Path, name: str) -> None:
 def reembedding(path: Path, name: str) -> None:
     """Move the store to a model, slowly enough to be killed on the way."""
     with clew.open(path, model={"embedder": "none"}, memory={"batch_size": 8}) as memory:
-        memory.reembed(HashingEmbedder(MODELS[name]), progress=lambda _, done, total: say(f"{done} of {total}"))
+        memory.reembed(
+            HashingEmbedder(MODELS[name]), progress=lambda _, done, total: say(f"{done} of {total}")
+        )
 
 
 JOBS: dict[str, Callable[[Path, str], None]] = {"mixed": mixed, "reembedding": reembedding}
@@ -86,7 +102,10 @@ JOBS: dict[str, Callable[[Path, str], None]] = {"mixed": mixed, "reembedding": r
 
 def load_everything() -> None:
     """Use a store once, so that what is loaded on first use is there before children are forked."""
-    with TemporaryDirectory() as folder, clew.open(Path(folder) / "warm.clew", embedder=HashingEmbedder(32)) as memory:
+    with (
+        TemporaryDirectory() as folder,
+        clew.open(Path(folder) / "warm.clew", embedder=HashingEmbedder(32)) as memory,
+    ):
         memory.forget(str(memory.remember(text_of("first")).id))
         memory.remember_many([text_of("second"), text_of("third")], near=False)
         memory.recall(text_of("second"))
@@ -112,7 +131,8 @@ def nursery() -> None:
     for line in sys.stdin:
         job, path, name = json.loads(line)
         child = forked(partial(announced, job, Path(path), name))
-        sys.stdin.readline()  # until the child's end is asked for, nobody else can have its process id
+        # until the child's end is asked for, nobody else can have its process id
+        sys.stdin.readline()
         _, status = os.waitpid(child, 0)
         say(f"end {os.waitstatus_to_exitcode(status)}")
 
@@ -145,8 +165,11 @@ def crowd(path: Path, writers: int, writes: int) -> None:
         begun()
         recalls = 0
         with clew.open(path, embedder=embedder, store=PATIENT) as memory:
-            # Until the parent closes its end of this one too; some in any case, though the machine may let the writers finish before.
-            while recalls < LEAST_RECALLS or (recalls < MOST_RECALLS and not select.select([over], [], [], 0)[0]):
+            # Until the parent closes its end of this one too; some in any case, though the machine
+            # may let the writers finish before.
+            while recalls < LEAST_RECALLS or (
+                recalls < MOST_RECALLS and not select.select([over], [], [], 0)[0]
+            ):
                 for hit in memory.recall("what does the note say about its checksum").hits:
                     assert hit.text == text_of(hit.text.split(" ")[2])
                 recalls += 1

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 import clew
-from clew.engine import vectors
-from clew.models.hashing import HashingEmbedder
+from clew.engine import models as vectors
+from clew.models.vectors import HashingEmbedder
 from clew.settings import load
 from clew.store.memory import MemoryStore
 from clew.testing import FixedClock
@@ -44,8 +44,16 @@ class WatchedStore(MemoryStore):
 @pytest.fixture
 def watched() -> Iterator[tuple[clew.Clew, WatchedStore]]:
     store = WatchedStore()
-    with clew.Clew(store=store, embedder=HashingEmbedder(), settings=load().settings, clock=FixedClock()) as memory:
-        memory.remember_many([f"Locker {number} on floor {number % 3} belongs to team {number * 7}" for number in range(30)], near=False)
+    with clew.Clew(
+        store=store, embedder=HashingEmbedder(), settings=load().settings, clock=FixedClock()
+    ) as memory:
+        memory.remember_many(
+            [
+                f"Locker {number} on floor {number % 3} belongs to team {number * 7}"
+                for number in range(30)
+            ],
+            near=False,
+        )
         yield memory, store
 
 

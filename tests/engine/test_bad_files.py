@@ -15,11 +15,21 @@ from typing import Any
 import pytest
 
 import clew
-from clew.errors import InputError, NewerSchemaError, NotAStoreError, ReadOnlyError, StoreError, StoreFullError
+from clew.errors import (
+    InputError,
+    NewerSchemaError,
+    NotAStoreError,
+    ReadOnlyError,
+    StoreError,
+    StoreFullError,
+)
 from clew.store.sqlite import database, schema
 from tests.conftest import Open
 
-NOTES = [f"Note {n} tells where the {word} is kept" for n, word in enumerate(("ladder", "printer", "kettle", "piano", "tent"))]
+NOTES = [
+    f"Note {n} tells where the {word} is kept"
+    for n, word in enumerate(("ladder", "printer", "kettle", "piano", "tent"))
+]
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -36,8 +46,13 @@ def folder(tmp_path: Path) -> Path:
 # --- not a store ---
 
 
-@pytest.mark.parametrize("content", [b"x", b"hello world\n" * 3, b"\x00" * 5000, b"SQLite format 3", b"PK\x03\x04" + b"z" * 4096])
-def test_a_file_that_is_something_else_is_refused_and_left_alone(open_clew: Open, folder: Path, content: bytes) -> None:
+@pytest.mark.parametrize(
+    "content",
+    [b"x", b"hello world\n" * 3, b"\x00" * 5000, b"SQLite format 3", b"PK\x03\x04" + b"z" * 4096],
+)
+def test_a_file_that_is_something_else_is_refused_and_left_alone(
+    open_clew: Open, folder: Path, content: bytes
+) -> None:
     path = folder / "notes.txt"
     path.write_bytes(content)
     with pytest.raises(NotAStoreError, match=r"not a Clew store.*left as it is") as caught:
@@ -47,7 +62,9 @@ def test_a_file_that_is_something_else_is_refused_and_left_alone(open_clew: Open
 
 
 @pytest.mark.parametrize("journal", ["delete", "wal"])
-def test_another_applications_database_is_left_byte_for_byte(open_clew: Open, folder: Path, journal: str) -> None:
+def test_another_applications_database_is_left_byte_for_byte(
+    open_clew: Open, folder: Path, journal: str
+) -> None:
     path = folder / "theirs.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as theirs:
         theirs.execute(f"PRAGMA journal_mode = {journal}")
@@ -59,7 +76,9 @@ def test_another_applications_database_is_left_byte_for_byte(open_clew: Open, fo
     assert files(folder) == before
 
 
-def test_another_applications_database_with_an_unfinished_journal_is_left_byte_for_byte(open_clew: Open, folder: Path) -> None:
+def test_another_applications_database_with_an_unfinished_journal_is_left_byte_for_byte(
+    open_clew: Open, folder: Path
+) -> None:
     path = folder / "theirs.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as theirs:
         theirs.execute("PRAGMA journal_mode = WAL")
@@ -74,7 +93,9 @@ def test_another_applications_database_with_an_unfinished_journal_is_left_byte_f
     assert files(folder) == before
 
 
-def test_an_empty_database_that_another_application_claims_is_refused(open_clew: Open, folder: Path) -> None:
+def test_an_empty_database_that_another_application_claims_is_refused(
+    open_clew: Open, folder: Path
+) -> None:
     path = folder / "theirs.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as theirs:
         theirs.execute("PRAGMA application_id = 77")
@@ -95,7 +116,9 @@ def test_a_folder_is_no_store(open_clew: Open, folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("path", ["nul\x00byte", "x" * 300, 5, b"bytes", ["list"], "postgres://host/db"])
+@pytest.mark.parametrize(
+    "path", ["nul\x00byte", "x" * 300, 5, b"bytes", ["list"], "postgres://host/db"]
+)
 def test_a_path_that_no_file_can_have_is_refused(open_clew: Open, path: Any) -> None:
     with pytest.raises(InputError, match="path"):
         open_clew(path)
@@ -113,7 +136,16 @@ def test_missing_folders_are_made(open_clew: Open, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["a b.clew", "50%.clew", "what?.clew", "hash#1.clew", "ünïcode.clew", "quote'.clew", os.fsdecode(b"\xff.clew")]
+    "name",
+    [
+        "a b.clew",
+        "50%.clew",
+        "what?.clew",
+        "hash#1.clew",
+        "ünïcode.clew",
+        "quote'.clew",
+        os.fsdecode(b"\xff.clew"),
+    ],
 )
 def test_any_name_of_a_file_will_do(open_clew: Open, folder: Path, name: str) -> None:
     open_clew(folder / name).remember(NOTES[0])
@@ -129,19 +161,32 @@ def test_a_truncated_store_is_an_error_and_never_a_crash(open_clew: Open, folder
         memory.remember_many([f"{text}, {n}" for n in range(40) for text in NOTES], near=False)
     content = whole.read_bytes()
     draw = random.Random(5)
-    for size in [1, 50, 99, 100, 512, 4095, 4096, 8192, *(draw.randrange(len(content)) for _ in range(6))]:
+    for size in [
+        1,
+        50,
+        99,
+        100,
+        512,
+        4095,
+        4096,
+        8192,
+        *(draw.randrange(len(content)) for _ in range(6)),
+    ]:
         cut = folder / f"cut{size}.clew"
         cut.write_bytes(content[:size])
         with pytest.raises(StoreError), clew.open(cut, model={"embedder": "hashing"}) as memory:
             problems = memory.verify()
             assert problems
-            assert problems[0].check in ("file", "postings")  # a cut in the last page takes only derived words with it
+            # a cut in the last page takes only derived words with it
+            assert problems[0].check in ("file", "postings")
             memory.recall("ladder")
             memory.remember("A sentence for a damaged file")
             raise StoreError("found by verify")  # a cut in a page that nothing here reads
 
 
-def test_garbage_in_the_middle_is_found_by_verify_or_said_at_once(open_clew: Open, folder: Path) -> None:
+def test_garbage_in_the_middle_is_found_by_verify_or_said_at_once(
+    open_clew: Open, folder: Path
+) -> None:
     whole = folder / "whole.clew"
     with clew.open(whole, model={"embedder": "hashing"}) as memory:
         memory.remember_many([f"{text}, {n}" for n in range(40) for text in NOTES], near=False)
@@ -170,7 +215,10 @@ def test_a_newer_schema_is_refused_and_left_alone(open_clew: Open, folder: Path)
     before = files(folder)
     with pytest.raises(NewerSchemaError, match="Upgrade") as caught:
         open_clew(path)
-    assert (caught.value.facts["schema"], caught.value.facts["known"]) == (99, len(schema.MIGRATIONS))
+    assert (caught.value.facts["schema"], caught.value.facts["known"]) == (
+        99,
+        len(schema.MIGRATIONS),
+    )
     assert files(folder)["memory.clew"] == before["memory.clew"]
 
 
@@ -183,7 +231,9 @@ def _fail(connection: sqlite3.Connection) -> None:
     raise sqlite3.OperationalError("planned")
 
 
-def test_a_migration_makes_a_backup_and_keeps_everything(open_clew: Open, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_migration_makes_a_backup_and_keeps_everything(
+    open_clew: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = folder / "memory.clew"
     with clew.open(path, model={"embedder": "hashing"}) as memory:
         memory.remember_many(NOTES)
@@ -203,7 +253,9 @@ def test_a_migration_makes_a_backup_and_keeps_everything(open_clew: Open, folder
         assert list(older.export()) == lines
 
 
-def test_a_migration_that_fails_leaves_the_file_as_it_was(open_clew: Open, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_migration_that_fails_leaves_the_file_as_it_was(
+    open_clew: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = folder / "memory.clew"
     with clew.open(path, model={"embedder": "hashing"}) as memory:
         memory.remember_many(NOTES)
@@ -222,7 +274,8 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(open_clew: Open, folde
     memory = open_clew(path)
     backup = memory.store._database.backup_made  # type: ignore[attr-defined]
     monkeypatch.undo()
-    assert len(list(folder.glob("*.backup*"))) == 2  # the second copy is of the file as it was just before, not the old one
+    # the second copy is of the file as it was just before, not the old one
+    assert len(list(folder.glob("*.backup*"))) == 2
     with clew.open(backup, model={"embedder": "hashing"}) as older:
         assert older.stats()["nodes"] == len(NOTES) + 1
 
@@ -240,14 +293,18 @@ def test_a_full_disk_rolls_back_and_nothing_is_lost(open_clew: Open, path: Path)
     written = []
     with pytest.raises(StoreFullError, match="rolled back") as caught:
         for n in range(1000):
-            outcome = memory.remember(f"Entry {n} about {'a rather long story ' * 20}{n * 31}", near=False)
+            outcome = memory.remember(
+                f"Entry {n} about {'a rather long story ' * 20}{n * 31}", near=False
+            )
             written.append(str(outcome.id))
     assert caught.value.code == "store.full"
     assert written
     assert {node.id for node in memory.recent(1000)} >= set(written)
     assert memory.recall("where is the ladder").hits[0].text == NOTES[0]
     with pytest.raises(StoreFullError):
-        memory.remember_many([f"Batch {n} about {'another long story ' * 20}{n}" for n in range(100)], near=False)
+        memory.remember_many(
+            [f"Batch {n} about {'another long story ' * 20}{n}" for n in range(100)], near=False
+        )
     assert memory.stats()["nodes"] == len(NOTES) + len(written)
     connection.execute(f"PRAGMA max_page_count = {pages + 10_000}")
     assert memory.remember("There is room again after someone cleaned up").outcome == "inserted"
@@ -273,8 +330,15 @@ except StoreFullError as error:
 
 
 @pytest.mark.parametrize("limit", [10_000, 300_000])
-def test_a_file_that_may_not_grow_is_a_full_disk_and_keeps_what_was_acknowledged(tmp_path: Path, path: Path, limit: int) -> None:
-    run = subprocess.run([sys.executable, "-c", LIMITED, str(path), str(limit)], capture_output=True, text=True, check=False)
+def test_a_file_that_may_not_grow_is_a_full_disk_and_keeps_what_was_acknowledged(
+    tmp_path: Path, path: Path, limit: int
+) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(path), str(limit)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert run.stderr.strip() == "full store.full"
     ids = run.stdout.split()
     assert bool(ids) == (limit > 10_000)
@@ -306,7 +370,9 @@ def check_read_only(memory: clew.Clew) -> None:
     assert "cannot be written" in str(memory.stats()["tracking_failure"])
 
 
-def test_a_read_only_store_answers_and_refuses_writes(open_clew: Open, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_store_answers_and_refuses_writes(
+    open_clew: Open, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with clew.open(path, model={"embedder": "hashing"}) as memory:
         memory.remember_many(NOTES)
     content = path.read_bytes()
@@ -339,9 +405,12 @@ print(hits[0].text, code, sep="|")
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who may not write")
 @pytest.mark.parametrize("left_open", [False, True])
-def test_a_store_in_a_folder_that_may_not_be_written_answers(tmp_path: Path, left_open: bool) -> None:
+def test_a_store_in_a_folder_that_may_not_be_written_answers(
+    tmp_path: Path, left_open: bool
+) -> None:
     """On a read-only medium SQLite cannot make the side files that reading in WAL mode takes."""
-    folder = Path(tmp_path.root) / "tmp" / f"clew-read-only-{os.getpid()}"  # pytest's own folders are closed to others
+    # pytest's own folders are closed to others
+    folder = Path(tmp_path.root) / "tmp" / f"clew-read-only-{os.getpid()}"
     folder.mkdir(mode=0o755)
     path = folder / "memory.clew"
     try:
@@ -366,6 +435,8 @@ def test_a_store_in_a_folder_that_may_not_be_written_answers(tmp_path: Path, lef
         shutil.rmtree(folder)
 
 
-def test_a_read_only_folder_without_a_store_is_said(open_clew: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_folder_without_a_store_is_said(
+    open_clew: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(ReadOnlyError):
         open_clew("/proc/memory.clew")

@@ -1,4 +1,7 @@
-"""Whatever is handed in: a clear error or a stored memory, never a crash and never something half done."""
+"""Whatever is handed in.
+
+A clear error or a stored memory, never a crash and never something half done.
+"""
 
 from __future__ import annotations
 
@@ -82,9 +85,14 @@ def test_sql_in_every_field_is_only_text(memory: clew.Clew) -> None:
     assert outcome.outcome == OutcomeKind.INSERTED
     where = {"space": SQL, "tags": [SQL], "metadata": {SQL: SQL}}
     for recipe in ("balanced", "lexical", "dense"):
-        assert [hit.id for hit in memory.recall(SQL, where=where, recipe=recipe).hits] == [outcome.id]
+        assert [hit.id for hit in memory.recall(SQL, where=where, recipe=recipe).hits] == [
+            outcome.id
+        ]
     assert [node.id for node in memory.recent(where=where)] == [outcome.id]
-    assert memory.remember("Another sentence", space=SQL, idempotency_key=SQL).canonical_id == outcome.id
+    assert (
+        memory.remember("Another sentence", space=SQL, idempotency_key=SQL).canonical_id
+        == outcome.id
+    )
     memory.link(str(outcome.id), str(outcome.id), kind=SQL, evidence=SQL)
     with pytest.raises(NotFoundError):
         memory.forget(SQL)
@@ -104,20 +112,41 @@ def test_sql_in_every_field_is_only_text(memory: clew.Clew) -> None:
 def test_what_is_no_text_is_rejected_by_rule(memory: clew.Clew, text: str, rule: str) -> None:
     outcome = memory.remember(text)
     assert (outcome.outcome, outcome.rule) == (OutcomeKind.REJECTED, rule)
-    assert memory.remember_many([text, "A sentence beside it is kept"])[1].outcome == OutcomeKind.INSERTED
+    assert (
+        memory.remember_many([text, "A sentence beside it is kept"])[1].outcome
+        == OutcomeKind.INSERTED
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "kept", "note"),
     [
-        ("before\x00after the NUL byte", "beforeafter the NUL byte", "Removed 1 control character: U+0000 (1)."),
-        ("half of a pair \ud83d and no more", "half of a pair and no more", "Removed 1 control character: U+D83D (1)."),
-        ("a \x07bell\x07 and an escape \x1b[31m", "a bell and an escape [31m", "Removed 3 control characters: U+0007 (2), U+001B (1)."),
-        ("\x01\x02\x03\x04\x05\x06\x07 seven signs of six kinds and one", "seven signs of six kinds and one", " and 2 others."),
+        (
+            "before\x00after the NUL byte",
+            "beforeafter the NUL byte",
+            "Removed 1 control character: U+0000 (1).",
+        ),
+        (
+            "half of a pair \ud83d and no more",
+            "half of a pair and no more",
+            "Removed 1 control character: U+D83D (1).",
+        ),
+        (
+            "a \x07bell\x07 and an escape \x1b[31m",
+            "a bell and an escape [31m",
+            "Removed 3 control characters: U+0007 (2), U+001B (1).",
+        ),
+        (
+            "\x01\x02\x03\x04\x05\x06\x07 seven signs of six kinds and one",
+            "seven signs of six kinds and one",
+            " and 2 others.",
+        ),
         ("two fields\x1fthat a separator\x1cparts", "two fields that a separator\nparts", None),
     ],
 )
-def test_control_characters_are_removed_and_noted(memory: clew.Clew, text: str, kept: str, note: str | None) -> None:
+def test_control_characters_are_removed_and_noted(
+    memory: clew.Clew, text: str, kept: str, note: str | None
+) -> None:
     outcome = memory.remember(text)
     assert outcome.outcome is OutcomeKind.INSERTED
     node = memory.get(str(outcome.id))
@@ -127,12 +156,27 @@ def test_control_characters_are_removed_and_noted(memory: clew.Clew, text: str, 
 
 
 def test_control_characters_leave_every_field_that_is_free_text(memory: clew.Clew) -> None:
-    fields: dict[str, Any] = {"title": "a\x00b", "source": "c\x1bd", "tags": ["e\x07f"], "keywords": ["g\x7fh"]}
-    outcome = memory.remember("A sentence that is fine by itself", **fields, metadata={"i": ["j\ud800k"]})
-    assert outcome.notes == ("Removed 5 control characters: U+0000 (1), U+0007 (1), U+001B (1), U+007F (1), U+D800 (1).",)
+    fields: dict[str, Any] = {
+        "title": "a\x00b",
+        "source": "c\x1bd",
+        "tags": ["e\x07f"],
+        "keywords": ["g\x7fh"],
+    }
+    outcome = memory.remember(
+        "A sentence that is fine by itself", **fields, metadata={"i": ["j\ud800k"]}
+    )
+    assert outcome.notes == (
+        "Removed 5 control characters: U+0000 (1), U+0007 (1), U+001B (1), U+007F (1), U+D800 (1).",
+    )
     node = memory.get(str(outcome.id))
     assert node is not None
-    assert (node.title, node.source, node.tags, node.keywords, node.metadata) == ("ab", "cd", ("ef",), ("gh",), {"i": ["jk"]})
+    assert (node.title, node.source, node.tags, node.keywords, node.metadata) == (
+        "ab",
+        "cd",
+        ("ef",),
+        ("gh",),
+        {"i": ["jk"]},
+    )
 
 
 def test_a_secret_with_a_control_character_in_it_is_taken_out(memory: clew.Clew) -> None:
@@ -142,11 +186,16 @@ def test_a_secret_with_a_control_character_in_it_is_taken_out(memory: clew.Clew)
 
 def test_a_rejected_text_says_too_what_was_removed_from_it(memory: clew.Clew) -> None:
     outcome = memory.remember("sho\x00rt")
-    assert (outcome.rule, outcome.notes) == ("too_short", ("Removed 1 control character: U+0000 (1).",))
+    assert (outcome.rule, outcome.notes) == (
+        "too_short",
+        ("Removed 1 control character: U+0000 (1).",),
+    )
 
 
 @pytest.mark.parametrize("value", ["a\x00b", "\ud800", "x" * 300, 5, None, b"bytes", ["list"], ""])
-@pytest.mark.parametrize("field", ["space", "tags", "keywords", "idempotency_key", "category", "trigger", "stability"])
+@pytest.mark.parametrize(
+    "field", ["space", "tags", "keywords", "idempotency_key", "category", "trigger", "stability"]
+)
 def test_a_bad_name_is_refused_with_its_field(memory: clew.Clew, field: str, value: Any) -> None:
     if value == "a\x00b" and field in ("tags", "keywords"):
         return  # removed, and noted
@@ -258,7 +307,9 @@ def test_a_bad_value_is_refused_with_its_field(memory: clew.Clew, field: str, va
         ("recipe", {"recipe": ["fast"]}),
     ],
 )
-def test_a_bad_question_is_refused_with_its_field(stocked: clew.Clew, field: str, options: dict[str, Any]) -> None:
+def test_a_bad_question_is_refused_with_its_field(
+    stocked: clew.Clew, field: str, options: dict[str, Any]
+) -> None:
     with pytest.raises(InputError) as caught:
         stocked.recall(**{"query": "coffee", **options})
     assert caught.value.field == field
@@ -268,8 +319,16 @@ def test_a_bad_question_is_refused_with_its_field(stocked: clew.Clew, field: str
 @pytest.mark.parametrize(
     ("act", "nearest"),
     [
-        (lambda memory: memory.remember("A sentence that is fine by itself", category="fcat"), "fact"),
-        (lambda memory: memory.remember("A sentence that is fine by itself", trigger="problem-solutoin"), "problem-solution"),
+        (
+            lambda memory: memory.remember("A sentence that is fine by itself", category="fcat"),
+            "fact",
+        ),
+        (
+            lambda memory: memory.remember(
+                "A sentence that is fine by itself", trigger="problem-solutoin"
+            ),
+            "problem-solution",
+        ),
         (lambda memory: memory.recall("coffee", where={"category": "observaton"}), "observation"),
         (lambda memory: memory.recall("coffee", where={"categroy": "fact"}), "category"),
         (lambda memory: memory.recall("coffee", preset="ballanced"), "balanced"),
@@ -278,7 +337,9 @@ def test_a_bad_question_is_refused_with_its_field(stocked: clew.Clew, field: str
         (lambda memory: memory.recipe("lexcal"), "lexical"),
     ],
 )
-def test_an_unknown_name_brings_the_nearest_known_one(stocked: clew.Clew, act: Callable[[clew.Clew], object], nearest: str) -> None:
+def test_an_unknown_name_brings_the_nearest_known_one(
+    stocked: clew.Clew, act: Callable[[clew.Clew], object], nearest: str
+) -> None:
     with pytest.raises(InputError, match=rf"[Dd]id you mean '?{nearest}"):
         act(stocked)
 
@@ -334,15 +395,31 @@ def test_a_bad_list_is_refused(stocked: clew.Clew, act: Callable[[clew.Clew], ob
 def test_dates_at_the_edges_of_the_calendar_are_fine(memory: clew.Clew) -> None:
     memory.remember("Something from the beginning of time", valid_from="0001-01-01")
     memory.remember("Something until the end of the calendar", valid_to="9999-12-31")
-    assert len(memory.recall("something from the beginning until the end", as_of=date(2026, 3, 2)).hits) == 2
-    assert len(memory.recall("something", where={"since": "0001-01-01", "until": "9999-12-31"}, recipe="lexical").hits) == 2
+    assert (
+        len(
+            memory.recall("something from the beginning until the end", as_of=date(2026, 3, 2)).hits
+        )
+        == 2
+    )
+    assert (
+        len(
+            memory.recall(
+                "something", where={"since": "0001-01-01", "until": "9999-12-31"}, recipe="lexical"
+            ).hits
+        )
+        == 2
+    )
     assert memory.recall("something", as_of="9999-12-31", recipe="lexical").hits
     assert memory.verify() == ()
 
 
-def test_names_are_put_in_order_the_same_way_when_written_and_when_asked_for(memory: clew.Clew) -> None:
+def test_names_are_put_in_order_the_same_way_when_written_and_when_asked_for(
+    memory: clew.Clew,
+) -> None:
     decomposed = "cafe\u0301"
-    memory.remember("The bistro serves lunch until three", tags=[decomposed], space=f" {decomposed}  one ")
+    memory.remember(
+        "The bistro serves lunch until three", tags=[decomposed], space=f" {decomposed}  one "
+    )
     for space in (f"{decomposed} one", "café one", " café  one"):
         (hit,) = memory.recall("bistro lunch", where={"space": space, "tags": decomposed}).hits
         assert hit.node is not None

@@ -36,18 +36,31 @@ def raw(path: Path, *statements: str) -> None:
 # --- forget, protect, history ---
 
 
-def test_what_is_forgotten_is_gone_from_both_channels_and_leaves_one_event(memory: clew.Clew) -> None:
+def test_what_is_forgotten_is_gone_from_both_channels_and_leaves_one_event(
+    memory: clew.Clew,
+) -> None:
     outcomes = memory.remember_many(NOTES)
     id = str(outcomes[0].id)
     memory.link(id, str(outcomes[1].id))
     memory.recall("ladder")
     assert memory.forget(id).ids == (id,)
     for recipe in ("lexical", "dense", "balanced"):
-        assert id not in {hit.id for hit in memory.recall("ladder in the garage", recipe=recipe, min_similarity=-1.0).hits}
+        assert id not in {
+            hit.id
+            for hit in memory.recall(
+                "ladder in the garage", recipe=recipe, min_similarity=-1.0
+            ).hits
+        }
     assert memory.get(id) is None
     assert [event.kind for event in memory.history(id)] == [EventKind.FORGET]
-    assert memory.history(id)[0].detail == {"space": "default"}, "whose space it was, so that nobody else is told"
-    assert (memory.stats()["nodes"], memory.stats()["edges"], memory.stats()["vectors"]) == (3, 0, 3)
+    assert memory.history(id)[0].detail == {"space": "default"}, (
+        "whose space it was, so that nobody else is told"
+    )
+    assert (memory.stats()["nodes"], memory.stats()["edges"], memory.stats()["vectors"]) == (
+        3,
+        0,
+        3,
+    )
     assert memory.verify() == ()
     assert memory.remember(NOTES[0], force=True).outcome == "inserted"
 
@@ -58,7 +71,9 @@ def test_forgetting_is_seen_by_another_handle_at_once(memory: clew.Clew, open_cl
     assert len(other.recall("the printer and the kettle", recipe="dense").hits) >= 2
     memory.forget(ids[1])
     for recipe in ("lexical", "dense"):
-        assert ids[1] not in {hit.id for hit in other.recall("the printer and the kettle", recipe=recipe).hits}
+        assert ids[1] not in {
+            hit.id for hit in other.recall("the printer and the kettle", recipe=recipe).hits
+        }
 
 
 def test_a_protected_memory_is_not_forgotten_unless_forced(memory: clew.Clew) -> None:
@@ -131,13 +146,17 @@ def segmented(memory: clew.Clew, monkeypatch: pytest.MonkeyPatch) -> clew.Clew:
         ("rows", "UPDATE embedding SET vector = x'00ff' WHERE eid = 1"),
     ],
 )
-def test_planted_damage_is_found_and_repaired(segmented: clew.Clew, open_clew: Open, path: Path, check: str, statement: str) -> None:
+def test_planted_damage_is_found_and_repaired(
+    segmented: clew.Clew, open_clew: Open, path: Path, check: str, statement: str
+) -> None:
     segmented.close()
     raw(path, statement)
     memory = open_clew()
     problems = memory.verify()
     assert {problem.check for problem in problems} >= {check}
-    assert all("clew verify --repair" in problem.way_out for problem in problems if problem.check == check)
+    assert all(
+        "clew verify --repair" in problem.way_out for problem in problems if problem.check == check
+    )
     assert memory.verify(repair=True) == ()
     memory.reembed()  # makes the vectors anew that the repair dropped
     assert (memory.stats()["vectors"], memory.stats()["unembedded"]) == (4, 0)
@@ -168,7 +187,9 @@ def test_forgetting_beside_a_damaged_segment_loses_no_other_vector(
         ("events", f"added_at = NULL, added = NULL, {CHECKSUM} = NULL"),
     ],
 )
-def test_a_memory_without_its_first_event_is_a_half_write(memory: clew.Clew, path: Path, check: str, changes: str) -> None:
+def test_a_memory_without_its_first_event_is_a_half_write(
+    memory: clew.Clew, path: Path, check: str, changes: str
+) -> None:
     memory.remember_many(NOTES)
     memory.close()
     raw(path, f"UPDATE node SET {changes} WHERE nid = 2")
@@ -177,7 +198,9 @@ def test_a_memory_without_its_first_event_is_a_half_write(memory: clew.Clew, pat
     assert problem.check == check
 
 
-def test_a_damaged_vector_is_an_error_that_says_what_to_do_and_does_not_stop_the_repair(memory: clew.Clew, path: Path) -> None:
+def test_a_damaged_vector_is_an_error_that_says_what_to_do_and_does_not_stop_the_repair(
+    memory: clew.Clew, path: Path
+) -> None:
     ids = [str(outcome.id) for outcome in memory.remember_many(NOTES)]
     memory.recall("ladder")
     raw(path, "UPDATE embedding SET vector = x'00ff' WHERE eid = 2")
@@ -216,7 +239,9 @@ def test_verify_is_quiet_while_others_write(open_clew: Open) -> None:
 
 
 def test_compacting_gives_back_room_and_changes_no_answer(memory: clew.Clew) -> None:
-    outcomes = memory.remember_many([f"Entry {n}: {'the long story of item ' * 40}{n * 7919}" for n in range(200)], near=False)
+    outcomes = memory.remember_many(
+        [f"Entry {n}: {'the long story of item ' * 40}{n * 7919}" for n in range(200)], near=False
+    )
     memory.forget([str(outcome.id) for outcome in outcomes[:180]], check=False)
     before = [(hit.id, hit.score) for hit in memory.recall("item 199", track=False).hits]
     size = memory.stats()["bytes"]
@@ -229,7 +254,9 @@ def test_compacting_gives_back_room_and_changes_no_answer(memory: clew.Clew) -> 
 # --- backup ---
 
 
-def test_a_backup_opens_as_a_store_and_lives_its_own_life(memory: clew.Clew, open_clew: Open, tmp_path: Path) -> None:
+def test_a_backup_opens_as_a_store_and_lives_its_own_life(
+    memory: clew.Clew, open_clew: Open, tmp_path: Path
+) -> None:
     memory.remember_many(NOTES)
     target = memory.backup(tmp_path / "new" / "copy.clew")
     memory.remember("Written after the backup was made")
@@ -239,10 +266,16 @@ def test_a_backup_opens_as_a_store_and_lives_its_own_life(memory: clew.Clew, ope
     assert copy.verify() == ()
     copy.remember("Written into the copy and nowhere else")
     assert memory.stats()["nodes"] == 5
-    assert sorted(file.name for file in target.parent.iterdir()) == ["copy.clew", "copy.clew-shm", "copy.clew-wal"]
+    assert sorted(file.name for file in target.parent.iterdir()) == [
+        "copy.clew",
+        "copy.clew-shm",
+        "copy.clew-wal",
+    ]
 
 
-def test_a_backup_never_overwrites_and_says_when_it_cannot_be_made(memory: clew.Clew, tmp_path: Path) -> None:
+def test_a_backup_never_overwrites_and_says_when_it_cannot_be_made(
+    memory: clew.Clew, tmp_path: Path
+) -> None:
     taken = tmp_path / "taken"
     taken.write_text("precious")
     with pytest.raises(InputError, match="never overwrites"):
@@ -296,7 +329,9 @@ def test_the_same_text_from_eight_threads_is_one_memory(memory: clew.Clew) -> No
 def test_threads_that_ended_leave_no_connection_behind(memory: clew.Clew) -> None:
     memory.remember(NOTES[0])
     for _ in range(30):
-        thread = threading.Thread(target=lambda: memory.recall("ladder", recipe="lexical", track=False))
+        thread = threading.Thread(
+            target=lambda: memory.recall("ladder", recipe="lexical", track=False)
+        )
         thread.start()
         thread.join()
     assert len(memory.store._database._connections) <= 8  # type: ignore[attr-defined]
@@ -306,7 +341,12 @@ def test_a_closed_clew_says_so(memory: clew.Clew) -> None:
     memory.remember(NOTES[0])
     memory.close()
     memory.close()
-    acts: list[Callable[[], object]] = [lambda: memory.remember(NOTES[1]), memory.recent, memory.stats, memory.verify]
+    acts: list[Callable[[], object]] = [
+        lambda: memory.remember(NOTES[1]),
+        memory.recent,
+        memory.stats,
+        memory.verify,
+    ]
     for act in acts:
         with pytest.raises(StoreError, match="closed"):
             act()

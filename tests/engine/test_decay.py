@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
-from clew.engine.decay import UPCOMING, days_to_live, decay, decay_score, fading
 from clew.errors import InputError, NotFoundError
+from clew.memories.decay import UPCOMING, days_to_live, decay, decay_score, fading
 from clew.ports import Evidence
 from clew.settings.sections import DecaySettings
 from clew.store.memory import MemoryStore
@@ -24,7 +24,11 @@ from clew.types import Event, EventKind, Kind, Node, Stability
 from tests.conftest import Open
 
 USUAL = DecaySettings()
-TEXTS = ("The harbour crane needs new bolts", "Dana wants summaries as bullet points", "Error E4012 means a doubled berth number")
+TEXTS = (
+    "The harbour crane needs new bolts",
+    "Dana wants summaries as bullet points",
+    "Error E4012 means a doubled berth number",
+)
 
 
 def test_the_missions_numbers_are_the_defaults() -> None:
@@ -42,11 +46,21 @@ def test_the_missions_numbers_are_the_defaults() -> None:
         (1.0, 23.0258509, 0, 0.1),  # ln 10 / 0.1 days
     ],
 )
-def test_the_score_is_as_worked_out_by_hand(importance: float, days: float, accesses: int, expected: float) -> None:
-    assert decay_score(importance, days=days, accesses=accesses, settings=USUAL) == pytest.approx(expected, abs=1e-7)
+def test_the_score_is_as_worked_out_by_hand(
+    importance: float, days: float, accesses: int, expected: float
+) -> None:
+    assert decay_score(importance, days=days, accesses=accesses, settings=USUAL) == pytest.approx(
+        expected, abs=1e-7
+    )
 
 
-@given(st.floats(0.0, 1.0), st.integers(0, 10**6), st.floats(0.001, 5.0), st.floats(0.001, 1.0), st.floats(0.0, 2.0))
+@given(
+    st.floats(0.0, 1.0),
+    st.integers(0, 10**6),
+    st.floats(0.001, 5.0),
+    st.floats(0.001, 1.0),
+    st.floats(0.0, 2.0),
+)
 def test_the_score_crosses_the_limit_exactly_when_foretold(
     importance: float, accesses: int, rate: float, limit: float, gain: float
 ) -> None:
@@ -56,28 +70,49 @@ def test_the_score_crosses_the_limit_exactly_when_foretold(
     if strength < limit:
         assert lives == 0.0
         return
-    assert decay_score(importance, days=lives, accesses=accesses, settings=settings) == pytest.approx(limit, rel=1e-9)
-    assert decay_score(importance, days=lives * 1.001 + 0.001, accesses=accesses, settings=settings) < limit
-    assert decay_score(importance, days=lives * 0.999 - 0.001, accesses=accesses, settings=settings) >= limit or lives == 0
+    assert decay_score(
+        importance, days=lives, accesses=accesses, settings=settings
+    ) == pytest.approx(limit, rel=1e-9)
+    assert (
+        decay_score(importance, days=lives * 1.001 + 0.001, accesses=accesses, settings=settings)
+        < limit
+    )
+    assert (
+        decay_score(importance, days=lives * 0.999 - 0.001, accesses=accesses, settings=settings)
+        >= limit
+        or lives == 0
+    )
 
 
 def test_without_a_rate_or_a_limit_nothing_is_ever_forgotten() -> None:
     for never in (DecaySettings(rate_per_day=0.0), DecaySettings(archive_below=0.0)):
         assert days_to_live(0.5, accesses=0, settings=never) == math.inf
-        assert fading(node("a"), Evidence(Stability.UNKNOWN, NOW), now=NOW, settings=never).forgotten_at is None
+        assert (
+            fading(
+                node("a"), Evidence(Stability.UNKNOWN, NOW), now=NOW, settings=never
+            ).forgotten_at
+            is None
+        )
     slow = DecaySettings(rate_per_day=1e-9)
-    assert fading(node("a"), Evidence(Stability.UNKNOWN, NOW), now=NOW, settings=slow).forgotten_at is None  # beyond the calendar
+    # beyond the calendar
+    assert (
+        fading(node("a"), Evidence(Stability.UNKNOWN, NOW), now=NOW, settings=slow).forgotten_at
+        is None
+    )
 
 
 @pytest.mark.parametrize("store_kind", ["sqlite", "memory"])
-def test_a_memory_goes_on_the_day_foretold_and_not_a_second_before(open_clew: Open, clock: FixedClock, store_kind: str) -> None:
+def test_a_memory_goes_on_the_day_foretold_and_not_a_second_before(
+    open_clew: Open, clock: FixedClock, store_kind: str
+) -> None:
     memory = open_clew(":memory:" if store_kind == "memory" else None)
     id = memory.remember(TEXTS[0]).id
     (foretold,) = memory.decay().upcoming
     assert foretold.id == id
     assert foretold.score == 0.5
     assert foretold.forgotten_at is not None
-    assert (foretold.forgotten_at - NOW) / timedelta(days=1) == pytest.approx(16.0943791)  # ln 5 / 0.1
+    # ln 5 / 0.1
+    assert (foretold.forgotten_at - NOW) / timedelta(days=1) == pytest.approx(16.0943791)
     clock.now = foretold.forgotten_at - timedelta(seconds=1)
     assert memory.decay(dry_run=False).archived == ()
     clock.advance(seconds=2)
@@ -99,7 +134,9 @@ def test_a_dry_run_is_the_default_and_changes_nothing(memory: clew.Clew, clock: 
     assert memory.decay(dry_run=False).examined == 0
 
 
-def test_what_is_archived_is_kept_logged_and_found_when_asked_for(memory: clew.Clew, clock: FixedClock) -> None:
+def test_what_is_archived_is_kept_logged_and_found_when_asked_for(
+    memory: clew.Clew, clock: FixedClock
+) -> None:
     id = str(memory.remember(TEXTS[0]).id)
     clock.advance(days=30)
     memory.decay(dry_run=False)
@@ -107,9 +144,17 @@ def test_what_is_archived_is_kept_logged_and_found_when_asked_for(memory: clew.C
     assert node is not None
     assert node.archived
     assert not memory.recall("harbour crane bolts").hits
-    assert [hit.id for hit in memory.recall("harbour crane bolts", where={"archived": True}, track=False).hits] == [id]
+    assert [
+        hit.id
+        for hit in memory.recall("harbour crane bolts", where={"archived": True}, track=False).hits
+    ] == [id]
     last = memory.history(id)[-1]
-    assert (last.kind, last.at, last.detail["archived"], last.detail["rule"]) == (EventKind.UPDATE, clock(), True, "decay")
+    assert (last.kind, last.at, last.detail["archived"], last.detail["rule"]) == (
+        EventKind.UPDATE,
+        clock(),
+        True,
+        "decay",
+    )
     assert last.detail["value"] == pytest.approx(0.5 * math.exp(-3))
     assert last.detail["limit"] == 0.1
     assert memory.stats()["archived"] == 1
@@ -119,16 +164,25 @@ def test_what_is_archived_is_kept_logged_and_found_when_asked_for(memory: clew.C
 def test_a_protected_memory_stays_and_is_counted(memory: clew.Clew, clock: FixedClock) -> None:
     kept, gone = (str(memory.remember(text).id) for text in TEXTS[:2])
     memory.protect(kept)
-    assert [each.id for each in memory.decay().upcoming] == [gone]  # there is no date for what is protected
+    # there is no date for what is protected
+    assert [each.id for each in memory.decay().upcoming] == [gone]
     clock.advance(days=300)
     report = memory.decay(dry_run=False)
-    assert ([each.id for each in report.archived], report.protected, report.examined) == ([gone], 1, 2)
+    assert ([each.id for each in report.archived], report.protected, report.examined) == (
+        [gone],
+        1,
+        2,
+    )
 
 
-def test_importance_accesses_and_reinforcement_put_the_day_off(memory: clew.Clew, clock: FixedClock) -> None:
+def test_importance_accesses_and_reinforcement_put_the_day_off(
+    memory: clew.Clew, clock: FixedClock
+) -> None:
     plain, important, again, recalled = (
         str(memory.remember(text, importance=importance).id)
-        for text, importance in zip((*TEXTS, "The ferry to Brest leaves at noon"), (0.5, 0.9, 0.5, 0.5), strict=True)
+        for text, importance in zip(
+            (*TEXTS, "The ferry to Brest leaves at noon"), (0.5, 0.9, 0.5, 0.5), strict=True
+        )
     )
     clock.advance(days=10)
     memory.remember(TEXTS[2])
@@ -138,12 +192,16 @@ def test_importance_accesses_and_reinforcement_put_the_day_off(memory: clew.Clew
     dates = {each.id: each.forgotten_at for each in report.upcoming}
     assert dates[important] == NOW + timedelta(days=math.log(9) / 0.1)
     assert dates[again] == later(10) + timedelta(days=math.log(5) / 0.1)
-    assert dates[recalled] == later(10) + timedelta(days=math.log(5 * (1 + 0.1 * math.log(2))) / 0.1)
+    assert dates[recalled] == later(10) + timedelta(
+        days=math.log(5 * (1 + 0.1 * math.log(2))) / 0.1
+    )
     clock.advance(days=8)
     assert [each.id for each in memory.decay(dry_run=False).archived] == [plain]
 
 
-def test_unarchive_brings_a_memory_back_for_its_whole_time(memory: clew.Clew, clock: FixedClock) -> None:
+def test_unarchive_brings_a_memory_back_for_its_whole_time(
+    memory: clew.Clew, clock: FixedClock
+) -> None:
     id = str(memory.remember(TEXTS[0]).id)
     clock.advance(days=30)
     memory.decay(dry_run=False)
@@ -160,7 +218,9 @@ def test_unarchive_brings_a_memory_back_for_its_whole_time(memory: clew.Clew, cl
     assert [each.id for each in memory.decay().archived] == [id]
 
 
-def test_restoring_what_is_not_archived_does_nothing_and_what_is_unknown_is_an_error(memory: clew.Clew) -> None:
+def test_restoring_what_is_not_archived_does_nothing_and_what_is_unknown_is_an_error(
+    memory: clew.Clew,
+) -> None:
     id = str(memory.remember(TEXTS[0]).id)
     before = memory.history(id)
     assert memory.unarchive(id) == memory.get(id)
@@ -182,7 +242,10 @@ def test_a_space_and_a_day_can_be_named(memory: clew.Clew) -> None:
 
 
 def test_documents_and_their_parts_do_not_fade(memory: clew.Clew, clock: FixedClock) -> None:
-    memory.import_data("\n\n".join(f"## Part {n}\n\n" + f"Berth {n} has bollards. " * 60 for n in range(3)), name="harbour.md")
+    memory.import_data(
+        "\n\n".join(f"## Part {n}\n\n" + f"Berth {n} has bollards. " * 60 for n in range(3)),
+        name="harbour.md",
+    )
     assert memory.stats()["by_kind"].keys() > {"document"}
     clock.advance(days=1000)
     report = memory.decay(dry_run=False)
@@ -219,30 +282,44 @@ def test_what_was_used_protected_or_forgotten_meanwhile_is_left_alone(meanwhile:
 
 
 def faded(count: int) -> Iterator[Node]:
-    return (node(f"{n:05}", importance=(n % 90) / 100, t_created=later(-(n % 7))) for n in range(count))
+    return (
+        node(f"{n:05}", importance=(n % 90) / 100, t_created=later(-(n % 7))) for n in range(count)
+    )
 
 
 @pytest.mark.parametrize("batch_size", [1, 7, 1000])
-def test_batches_of_any_size_give_the_same_report_as_one_look_at_everything(batch_size: int) -> None:
+def test_batches_of_any_size_give_the_same_report_as_one_look_at_everything(
+    batch_size: int,
+) -> None:
     store = MemoryStore()
     store.insert(list(faded(300)))
     store.update("00050", kind=Kind.CHUNK)
     store.update("00051", t_expired=NOW)
     report = decay(store, now=NOW, settings=USUAL, space=None, dry_run=False, batch_size=batch_size)
     live = [each for each in faded(300) if each.id not in ("00050", "00051")]
-    scores = {each.id: each.importance * math.exp(-0.1 * (NOW - each.t_created).days) for each in live}
+    scores = {
+        each.id: each.importance * math.exp(-0.1 * (NOW - each.t_created).days) for each in live
+    }
     gone = sorted((id for id in scores if scores[id] < 0.1), key=lambda id: (scores[id], id))
     assert [each.id for each in report.archived] == gone
     assert report.examined == 298
-    soonest = sorted((id for id in scores if scores[id] >= 0.1), key=lambda id: (scores[id], id))[:UPCOMING]
+    soonest = sorted((id for id in scores if scores[id] >= 0.1), key=lambda id: (scores[id], id))[
+        :UPCOMING
+    ]
     assert [each.id for each in report.upcoming] == soonest
     dates = [each.forgotten_at for each in report.upcoming]
     assert dates == sorted(dates, key=str)
 
 
-def test_a_run_that_was_cut_short_is_finished_by_the_next(path: Path, open_clew: Open, clock: FixedClock) -> None:
+def test_a_run_that_was_cut_short_is_finished_by_the_next(
+    path: Path, open_clew: Open, clock: FixedClock
+) -> None:
     memory = open_clew(memory={"batch_size": 2})
-    ids = {str(memory.remember(f"{text} on pier {n}", near=False).id) for n in range(3) for text in TEXTS}
+    ids = {
+        str(memory.remember(f"{text} on pier {n}", near=False).id)
+        for n in range(3)
+        for text in TEXTS
+    }
     clock.advance(days=30)
     nodes, store = memory.store.nodes, memory.store
 
@@ -267,7 +344,10 @@ def test_a_node_without_protection_is_told_the_same_date_whenever_it_is_asked() 
     second = fading(node("a"), known, now=later(9), settings=USUAL)
     assert first.forgotten_at == second.forgotten_at
     assert second.score < first.score
-    assert fading(replace(node("a"), protected=True), known, now=NOW, settings=USUAL).forgotten_at is None
+    assert (
+        fading(replace(node("a"), protected=True), known, now=NOW, settings=USUAL).forgotten_at
+        is None
+    )
 
 
 def test_the_earlier_intervals_of_a_memory_are_not_archived_by_themselves() -> None:
@@ -281,7 +361,9 @@ def test_the_earlier_intervals_of_a_memory_are_not_archived_by_themselves() -> N
         memory.protect(id)
         clock.advance(days=2000)
         memory.decay(dry_run=False)
-        assert [hit.text for hit in memory.recall("harbour crane", as_of="2024-06-01").hits] == [TEXTS[0]]
+        assert [hit.text for hit in memory.recall("harbour crane", as_of="2024-06-01").hits] == [
+            TEXTS[0]
+        ]
 
 
 def test_a_time_to_come_is_for_looking_ahead_alone() -> None:
@@ -292,4 +374,6 @@ def test_a_time_to_come_is_for_looking_ahead_alone() -> None:
             memory.decay(now="2027-01-01", dry_run=False)
         assert memory.decay(now=NOW, dry_run=False).archived == ()
         assert [node.archived for node in memory.store.nodes()] == [False]
-        assert [each.id for each in memory.decay(now="2027-01-01", dry_run=False, force=True).archived] == [id]
+        assert [
+            each.id for each in memory.decay(now="2027-01-01", dry_run=False, force=True).archived
+        ] == [id]

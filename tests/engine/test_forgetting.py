@@ -15,24 +15,33 @@ from typing import Any
 import pytest
 
 import clew
-from clew.engine.access import Grant, Right
+from clew.engine.auth import Grant, Right
+from clew.engine.authorised import Guarded
 from clew.engine.forgetting import JOB_KIND, REPORT_KIND
-from clew.engine.guarded import Guarded
 from clew.errors import ForbiddenError, InputError, NotFoundError, ProtectedError, StoreBusyError
 from clew.store.memory import MemoryStore
-from clew.surface.http import job
+from clew.surface.http import jobs as job
 from clew.testing import FixedClock
 from clew.types import EventKind, OutcomeKind, Receipt
 from tests.conftest import Open
 
 CANARY = "xyzzyplugh47"
 TEXT = f"The vault opens with the word {CANARY} on weekdays."
-OTHERS = [f"The crane on pier {number} is inspected every {number + 3} weeks." for number in range(80)]
+OTHERS = [
+    f"The crane on pier {number} is inspected every {number + 3} weeks." for number in range(80)
+]
 
 
 def bytes_left(path: Path, needle: str = CANARY) -> dict[str, int]:
-    """Count a text in every file beside the store; only after closing, for reading drops this process's locks."""
-    found = {each.name: each.read_bytes().count(needle.encode()) for each in path.parent.iterdir() if each.name.startswith(path.name)}
+    """Count a text in every file beside the store.
+
+    Only after closing, for reading drops this process's locks.
+    """
+    found = {
+        each.name: each.read_bytes().count(needle.encode())
+        for each in path.parent.iterdir()
+        if each.name.startswith(path.name)
+    }
     return {name: count for name, count in found.items() if count}
 
 
@@ -49,15 +58,25 @@ def everywhere(memory: clew.Clew, folder: Path, clock: FixedClock) -> list[str]:
     }
     one = str(memory.remember(TEXT, **fields).id)
     memory.remember(TEXT, source=f"told again {CANARY}")
-    edited = str(memory.remember("The ferry to the island leaves at nine.", title=f"Old {CANARY} title").id)
+    edited = str(
+        memory.remember("The ferry to the island leaves at nine.", title=f"Old {CANARY} title").id
+    )
     memory.update(edited, title="A harmless title", tags=["shared-tag"])
     old = str(memory.remember(f"Agnes {CANARY} runs the archive in Bergen.", near=False).id)
     clock.advance(days=1)
     new = str(memory.supersede(old, f"Boris {CANARY} runs the archive in Bergen.").id)
-    linked = [str(memory.remember(text, near=False).id) for text in ("The lamp in hall nine is broken.", "Hall nine has no window.")]
+    linked = [
+        str(memory.remember(text, near=False).id)
+        for text in ("The lamp in hall nine is broken.", "Hall nine has no window.")
+    ]
     memory.link(*linked, evidence=f"both told by {CANARY}")
     book = folder / "book.md"
-    book.write_text("\n\n".join(f"# Part {n}\n\n{CANARY} stands here. " + f"A sentence about subject {n}. " * 60 for n in range(8)))
+    book.write_text(
+        "\n\n".join(
+            f"# Part {n}\n\n{CANARY} stands here. " + f"A sentence about subject {n}. " * 60
+            for n in range(8)
+        )
+    )
     memory.import_path(book)
     book.write_text(book.read_text() + "\n\nOne more line at the end of it.\n")
     memory.import_path(book)
@@ -69,13 +88,17 @@ def everywhere(memory: clew.Clew, folder: Path, clock: FixedClock) -> list[str]:
 
 
 @pytest.mark.parametrize("check", [True, False])
-def test_no_file_of_the_store_holds_a_forgotten_text(open_clew: Open, path: Path, clock: FixedClock, tmp_path: Path, check: bool) -> None:
+def test_no_file_of_the_store_holds_a_forgotten_text(
+    open_clew: Open, path: Path, clock: FixedClock, tmp_path: Path, check: bool
+) -> None:
     memory = open_clew(questions={"enabled": True})
     ids = everywhere(memory, tmp_path, clock)
     assert sum(each.found for each in memory.search_files(CANARY)) > 0
     receipt = memory.forget(ids, check=check)
     assert (receipt.found, receipt.remains, receipt.dry_run) == (0, (), False)
-    assert [each.file for each in receipt.files] == ([path.name, f"{path.name}-wal"] if check else [])
+    assert [each.file for each in receipt.files] == (
+        [path.name, f"{path.name}-wal"] if check else []
+    )
     assert receipt.removed["document"] == 2, "the state of the file before it changed goes too"
     assert (receipt.removed["memory"], receipt.removed["version"]) == (6, 1)
     assert memory.verify() == ()
@@ -92,7 +115,9 @@ def test_a_receipt_holds_no_text(open_clew: Open, clock: FixedClock, tmp_path: P
     assert any("backups" in each for each in receipt.unchecked)
 
 
-def test_the_store_in_memory_holds_nothing_of_a_forgotten_text(open_clew: Open, clock: FixedClock, tmp_path: Path) -> None:
+def test_the_store_in_memory_holds_nothing_of_a_forgotten_text(
+    open_clew: Open, clock: FixedClock, tmp_path: Path
+) -> None:
     memory = open_clew(":memory:")
     receipt = memory.forget(everywhere(memory, tmp_path, clock))
     assert (receipt.files, receipt.found) == ((), 0)
@@ -100,7 +125,9 @@ def test_the_store_in_memory_holds_nothing_of_a_forgotten_text(open_clew: Open, 
     assert CANARY not in repr(memory.store._state)
 
 
-def test_the_segments_and_postings_of_a_large_store_are_rewritten_without_it(open_clew: Open, path: Path) -> None:
+def test_the_segments_and_postings_of_a_large_store_are_rewritten_without_it(
+    open_clew: Open, path: Path
+) -> None:
     memory = open_clew()
     ids = [str(each.id) for each in memory.remember_many([*OTHERS, TEXT], near=False)]
     memory.compact()  # writes segments and postings
@@ -115,22 +142,37 @@ def test_the_segments_and_postings_of_a_large_store_are_rewritten_without_it(ope
     before = stored()
     memory.forget(ids[-1])
     after = stored()
-    assert [old // 81 for old in before] == [old - new for old, new in zip(before, after, strict=True)]
+    assert [old // 81 for old in before] == [
+        old - new for old, new in zip(before, after, strict=True)
+    ]
     assert memory.verify() == ()
     memory.close()
     again = open_clew()
-    assert ids[-1] not in {hit.id for hit in again.recall("vault weekdays", k=50, min_similarity=-1.0).hits}
+    assert ids[-1] not in {
+        hit.id for hit in again.recall("vault weekdays", k=50, min_similarity=-1.0).hits
+    }
     assert again.verify() == ()
 
 
-def test_copies_that_sqlite_moved_to_another_page_are_found_and_removed(open_clew: Open, path: Path) -> None:
+def test_copies_that_sqlite_moved_to_another_page_are_found_and_removed(
+    open_clew: Open, path: Path
+) -> None:
     """Rows that grow push their neighbours to another page, and the bytes stay behind in the unused part of the old one."""
     memory = open_clew(memory={"batch_size": 32})
-    ids = [str(each.id) for each in memory.remember_many([f"{CANARY}{n} {'pad ' * 60}{n}" for n in range(60)], near=False)]
+    ids = [
+        str(each.id)
+        for each in memory.remember_many(
+            [f"{CANARY}{n} {'pad ' * 60}{n}" for n in range(60)], near=False
+        )
+    ]
     for id in ids[::2]:
         memory.update(id, metadata={"note": "long enough to move the neighbours " * 20})
     memory.store.erase([])
-    doubled = [n for n in range(60) if sum(each.found for each in memory.search_files(f"{CANARY}{n} pad")) > 1]
+    doubled = [
+        n
+        for n in range(60)
+        if sum(each.found for each in memory.search_files(f"{CANARY}{n} pad")) > 1
+    ]
     assert doubled, "SQLite leaves such copies, or this test shows nothing"
     receipt = memory.forget(ids)
     assert (receipt.found, receipt.remains) == (0, ())
@@ -155,7 +197,12 @@ sys.stdin.readline()
 def reader(path: Path, open_clew: Open) -> Iterator[subprocess.Popen[str]]:
     """Another process that reads the store: a line ends its transaction, the next the process."""
     open_clew().remember_many([*OTHERS[:5], TEXT], near=False)
-    with subprocess.Popen([sys.executable, "-c", READER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", READER, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "reading\n"
         yield process
@@ -196,7 +243,9 @@ def test_a_reader_in_the_way_is_told_and_the_next_write_removes_the_text(
 
 
 @pytest.mark.usefixtures("no_patience")
-def test_another_process_finishes_what_the_forgetting_one_could_not(open_clew: Open, path: Path, reader: subprocess.Popen[str]) -> None:
+def test_another_process_finishes_what_the_forgetting_one_could_not(
+    open_clew: Open, path: Path, reader: subprocess.Popen[str]
+) -> None:
     memory = open_clew()
     assert memory.forget(canary_id(memory)).remains
     let_go(reader)
@@ -205,7 +254,9 @@ def test_another_process_finishes_what_the_forgetting_one_could_not(open_clew: O
 
 
 @pytest.mark.usefixtures("no_patience")
-def test_compact_with_several_processes_leaves_nothing(open_clew: Open, path: Path, reader: subprocess.Popen[str]) -> None:
+def test_compact_with_several_processes_leaves_nothing(
+    open_clew: Open, path: Path, reader: subprocess.Popen[str]
+) -> None:
     memory = open_clew(store={"busy_timeout_seconds": 0.1})
     assert memory.forget(canary_id(memory)).remains
     with pytest.raises(StoreBusyError, match="clew compact again"):
@@ -231,15 +282,28 @@ def test_a_search_costs_the_process_none_of_its_locks(open_clew: Open, path: Pat
     journal = Path(f"{path}-wal").stat().st_ino
     elsewhere = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT count(*) FROM node').fetchone(); c.close()"
     subprocess.run([sys.executable, "-c", elsewhere, str(path)], check=True)
-    assert Path(f"{path}-wal").stat().st_ino == journal, "the other process took itself for the last one"
+    assert Path(f"{path}-wal").stat().st_ino == journal, (
+        "the other process took itself for the last one"
+    )
 
 
 class Drawn:
     """Writes at random, some of it with the canary, as the seed says."""
 
     def __init__(self, memory: clew.Clew, seed: int) -> None:
-        self.memory, self.draw, self.ids = memory, random.Random(seed), [str(memory.remember(OTHERS[0]).id)]
-        self.acts = [self.remember] * 4 + [self.update, self.supersede, self.invalidate, self.recall, self.forget, self.link]
+        self.memory, self.draw, self.ids = (
+            memory,
+            random.Random(seed),
+            [str(memory.remember(OTHERS[0]).id)],
+        )
+        self.acts = [self.remember] * 4 + [
+            self.update,
+            self.supersede,
+            self.invalidate,
+            self.recall,
+            self.forget,
+            self.link,
+        ]
 
     def step(self, number: int) -> None:
         self.said = f"{CANARY} " if self.draw.random() < 0.3 else ""
@@ -249,7 +313,11 @@ class Drawn:
 
     def remember(self, id: str) -> None:
         del id
-        fields = {"tags": [f"tag {self.text}"[:60]], "metadata": {"n": self.text}} if self.draw.random() < 0.5 else {}
+        fields = (
+            {"tags": [f"tag {self.text}"[:60]], "metadata": {"n": self.text}}
+            if self.draw.random() < 0.5
+            else {}
+        )
         self.ids.append(str(self.memory.remember(self.text, near=False, **fields).id))
 
     def update(self, id: str) -> None:
@@ -299,7 +367,9 @@ def test_after_random_operations_forgetting_all_with_the_canary_leaves_nothing(
 # --- what goes along ---
 
 
-def test_forgetting_a_superseded_memory_forgets_what_took_its_place(memory: clew.Clew, clock: FixedClock) -> None:
+def test_forgetting_a_superseded_memory_forgets_what_took_its_place(
+    memory: clew.Clew, clock: FixedClock
+) -> None:
     old = str(memory.remember("Agnes runs the archive in Bergen.").id)
     clock.advance(days=1)
     middle = str(memory.supersede(old, "Boris runs the archive in Bergen.").id)
@@ -312,7 +382,9 @@ def test_forgetting_a_superseded_memory_forgets_what_took_its_place(memory: clew
     assert [memory.history(id)[-1].kind for id in (old, middle, new)] == [EventKind.FORGET] * 3
 
 
-def test_what_a_forgotten_memory_had_superseded_stays_and_the_receipt_names_it(memory: clew.Clew, clock: FixedClock) -> None:
+def test_what_a_forgotten_memory_had_superseded_stays_and_the_receipt_names_it(
+    memory: clew.Clew, clock: FixedClock
+) -> None:
     old = str(memory.remember("Agnes runs the archive in Bergen.").id)
     clock.advance(days=1)
     new = str(memory.supersede(old, "Boris runs the archive in Bergen.").id)
@@ -329,7 +401,9 @@ def test_only_the_named_memory_goes_if_asked(memory: clew.Clew, clock: FixedCloc
     assert memory.get(new) is not None
 
 
-def test_what_was_asserted_again_goes_without_its_former_successor(memory: clew.Clew, clock: FixedClock) -> None:
+def test_what_was_asserted_again_goes_without_its_former_successor(
+    memory: clew.Clew, clock: FixedClock
+) -> None:
     old = str(memory.remember("Agnes runs the archive in Bergen.").id)
     clock.advance(days=1)
     new = str(memory.supersede(old, "Boris runs the archive in Bergen.").id)
@@ -339,7 +413,9 @@ def test_what_was_asserted_again_goes_without_its_former_successor(memory: clew.
     assert memory.get(new) is not None
 
 
-def test_a_protected_successor_protects_what_it_superseded(memory: clew.Clew, clock: FixedClock) -> None:
+def test_a_protected_successor_protects_what_it_superseded(
+    memory: clew.Clew, clock: FixedClock
+) -> None:
     old = str(memory.remember("Agnes runs the archive in Bergen.").id)
     clock.advance(days=1)
     new = str(memory.supersede(old, "Boris runs the archive in Bergen.").id)
@@ -358,13 +434,18 @@ def test_of_several_ids_all_go_or_none(memory: clew.Clew) -> None:
     assert memory.forget(ids).ids == tuple(ids)
 
 
-def test_finished_import_jobs_name_a_forgotten_file_no_longer(memory: clew.Clew, tmp_path: Path) -> None:
+def test_finished_import_jobs_name_a_forgotten_file_no_longer(
+    memory: clew.Clew, tmp_path: Path
+) -> None:
     assert (JOB_KIND, REPORT_KIND) == (job.KIND, job.REPORT_KIND)
     note = tmp_path / f"{CANARY}.txt"
     note.write_text("The pump in the cellar was replaced in spring, and the pipes with it.")
     memory.import_path(note)
     done = {"state": "done", "source": f"./{CANARY}.txt", "error": None}
-    files = [{"path": str(note), "status": "imported", "nodes": 1}, {"path": "other.txt", "status": "imported", "nodes": 1}]
+    files = [
+        {"path": str(note), "status": "imported", "nodes": 1},
+        {"path": "other.txt", "status": "imported", "nodes": 1},
+    ]
     memory.store.keep(JOB_KIND, "a", done)
     memory.store.keep(REPORT_KIND, "a", {"files": files, "totals": {}})
     memory.store.keep(JOB_KIND, "b", {**done, "state": "waiting"})
@@ -377,7 +458,9 @@ def test_finished_import_jobs_name_a_forgotten_file_no_longer(memory: clew.Clew,
     assert memory.store.record(JOB_KIND, "b") == {**done, "state": "waiting"}
 
 
-def test_a_text_that_another_memory_holds_too_is_told_as_shared_and_not_as_left(memory: clew.Clew) -> None:
+def test_a_text_that_another_memory_holds_too_is_told_as_shared_and_not_as_left(
+    memory: clew.Clew,
+) -> None:
     first, second = (str(memory.remember(TEXT, on_duplicate="insert").id) for _ in range(2))
     receipt = memory.forget(first)
     assert receipt.found == 0
@@ -394,12 +477,17 @@ def test_a_forgotten_text_is_rejected_until_forced(memory: clew.Clew) -> None:
     refused = memory.remember(f"  {TEXT}\n")
     assert (refused.outcome, refused.rule, refused.id) == (OutcomeKind.REJECTED, "forgotten", None)
     assert "force" in refused.notes[0]
-    assert [each.outcome for each in memory.remember_many([TEXT, OTHERS[0]])] == [OutcomeKind.REJECTED, OutcomeKind.INSERTED]
+    assert [each.outcome for each in memory.remember_many([TEXT, OTHERS[0]])] == [
+        OutcomeKind.REJECTED,
+        OutcomeKind.INSERTED,
+    ]
     assert memory.remember(TEXT, on_duplicate="insert").rule == "forgotten"
     assert memory.stats()["rejected"] == {"forgotten": 3}
     assert memory.remember(TEXT, space="other").outcome is OutcomeKind.INSERTED
     assert memory.remember(TEXT, force=True).outcome is OutcomeKind.INSERTED
-    assert memory.remember(TEXT, on_duplicate="insert").outcome is OutcomeKind.INSERTED, "force has lifted it"
+    assert memory.remember(TEXT, on_duplicate="insert").outcome is OutcomeKind.INSERTED, (
+        "force has lifted it"
+    )
 
 
 def test_a_text_that_supersedes_is_rejected_if_it_was_forgotten(memory: clew.Clew) -> None:
@@ -409,7 +497,9 @@ def test_a_text_that_supersedes_is_rejected_if_it_was_forgotten(memory: clew.Cle
     assert memory.supersede(other, TEXT, force=True).outcome is OutcomeKind.INSERTED
 
 
-def test_without_a_tombstone_nothing_is_left_to_recognise_the_text_by(memory: clew.Clew, path: Path) -> None:
+def test_without_a_tombstone_nothing_is_left_to_recognise_the_text_by(
+    memory: clew.Clew, path: Path
+) -> None:
     assert memory.forget(str(memory.remember(TEXT).id), tombstone=False).tombstones == 0
     with closing(sqlite3.connect(path)) as look:
         assert look.execute("SELECT count(*) FROM tombstone").fetchone() == (0,)
@@ -426,7 +516,9 @@ def test_a_tombstone_cannot_be_compared_between_stores(open_clew: Open, tmp_path
     assert digests[0] != digests[1]
 
 
-def test_a_forgotten_document_is_not_imported_again_until_forced(memory: clew.Clew, tmp_path: Path) -> None:
+def test_a_forgotten_document_is_not_imported_again_until_forced(
+    memory: clew.Clew, tmp_path: Path
+) -> None:
     note = tmp_path / "note.txt"
     note.write_text("The pump in the cellar was replaced in spring, and the pipes with it.")
     memory.import_path(note)
@@ -440,9 +532,13 @@ def test_a_forgotten_document_is_not_imported_again_until_forced(memory: clew.Cl
     assert memory.import_path(note).files[0].status == "unchanged"
 
 
-def test_an_export_does_not_bring_back_what_was_forgotten(memory: clew.Clew, tmp_path: Path) -> None:
+def test_an_export_does_not_bring_back_what_was_forgotten(
+    memory: clew.Clew, tmp_path: Path
+) -> None:
     book = tmp_path / "book.md"
-    book.write_text("\n\n".join(f"# Part {n}\n\n" + f"A sentence about subject {n}. " * 60 for n in range(8)))
+    book.write_text(
+        "\n\n".join(f"# Part {n}\n\n" + f"A sentence about subject {n}. " * 60 for n in range(8))
+    )
     memory.import_path(book)
     kept, gone = (str(each.id) for each in memory.remember_many([OTHERS[0], TEXT], near=False))
     (document,) = memory.recent(where={"kind": "document"})
@@ -463,11 +559,17 @@ def test_an_export_does_not_bring_back_what_was_forgotten(memory: clew.Clew, tmp
 def several(memory: clew.Clew, clock: FixedClock) -> dict[str, str]:
     offered: dict[str, tuple[str, dict[str, Any]]] = {
         "tagged": ("The old pump was sold to a museum.", {"tags": ["old", "pump"]}),
-        "old": ("The old lamp was sold to a museum.", {"tags": ["old"], "category": "fact", "valid_from": "2020-01-01"}),
+        "old": (
+            "The old lamp was sold to a museum.",
+            {"tags": ["old"], "category": "fact", "valid_from": "2020-01-01"},
+        ),
         "sourced": ("The boat was painted blue in March.", {"source": "logbook"}),
         "elsewhere": ("The old crane was sold to a museum.", {"tags": ["old"], "space": "other"}),
     }
-    ids = {name: str(memory.remember(text, near=False, **fields).id) for name, (text, fields) in offered.items()}
+    ids = {
+        name: str(memory.remember(text, near=False, **fields).id)
+        for name, (text, fields) in offered.items()
+    }
     clock.advance(days=1)
     return ids
 
@@ -496,18 +598,26 @@ def forgotten(memory: clew.Clew, **filters: Any) -> Receipt:
         ({"query": "sold", "where": {"space": "other"}}, ["elsewhere"]),
     ],
 )
-def test_a_filter_names_what_goes(memory: clew.Clew, several: dict[str, str], filters: dict[str, Any], names: list[str]) -> None:
+def test_a_filter_names_what_goes(
+    memory: clew.Clew, several: dict[str, str], filters: dict[str, Any], names: list[str]
+) -> None:
     assert forgotten(memory, **filters).ids == tuple(several[name] for name in names)
 
 
-def test_a_filter_sees_what_is_archived_ended_or_was_otherwise(memory: clew.Clew, several: dict[str, str], clock: FixedClock) -> None:
+def test_a_filter_sees_what_is_archived_ended_or_was_otherwise(
+    memory: clew.Clew, several: dict[str, str], clock: FixedClock
+) -> None:
     memory.store.update(several["tagged"], archived=True)
     memory.invalidate(several["old"])
     memory.expire(several["sourced"])
-    assert {*forgotten(memory, where={"space": "default"}).ids} == {several[name] for name in ("tagged", "old", "sourced")}
+    assert {*forgotten(memory, where={"space": "default"}).ids} == {
+        several[name] for name in ("tagged", "old", "sourced")
+    }
 
 
-def test_a_filter_needs_the_number_of_memories_that_go(memory: clew.Clew, several: dict[str, str]) -> None:
+def test_a_filter_needs_the_number_of_memories_that_go(
+    memory: clew.Clew, several: dict[str, str]
+) -> None:
     for wrong in (None, 1, 3):
         with pytest.raises(InputError, match="which is 2"):
             memory.forget(where={"tags": ["old"]}, expect=wrong)
@@ -531,8 +641,12 @@ def test_a_filter_that_names_nothing_is_refused(memory: clew.Clew, several: dict
     assert memory.stats()["nodes"] == 4
 
 
-def test_a_caller_forgets_by_filter_only_where_it_may_write(memory: clew.Clew, several: dict[str, str]) -> None:
-    own = Grant(name="bot", rights=frozenset({Right.READ, Right.WRITE}), spaces=frozenset({"other"}))
+def test_a_caller_forgets_by_filter_only_where_it_may_write(
+    memory: clew.Clew, several: dict[str, str]
+) -> None:
+    own = Grant(
+        name="bot", rights=frozenset({Right.READ, Right.WRITE}), spaces=frozenset({"other"})
+    )
     door = Guarded(memory, own)
     assert door.forget(query="museum", dry_run=True).ids == (several["elsewhere"],)
     with pytest.raises(ForbiddenError):
@@ -542,9 +656,13 @@ def test_a_caller_forgets_by_filter_only_where_it_may_write(memory: clew.Clew, s
     with pytest.raises(ForbiddenError):
         door.search_files(CANARY)
     receipt = door.forget(query="museum", expect=1)
-    assert receipt.shared is None, "whether another space holds the same words is not for this caller"
+    assert receipt.shared is None, (
+        "whether another space holds the same words is not for this caller"
+    )
     assert memory.get(several["old"]) is not None
-    reader = Guarded(memory, Grant(name="reader", rights=frozenset({Right.READ}), spaces=frozenset({"default"})))
+    reader = Guarded(
+        memory, Grant(name="reader", rights=frozenset({Right.READ}), spaces=frozenset({"default"}))
+    )
     with pytest.raises(ForbiddenError):
         reader.forget(where={"tags": ["old"]}, dry_run=True)
 
@@ -552,12 +670,20 @@ def test_a_caller_forgets_by_filter_only_where_it_may_write(memory: clew.Clew, s
 # --- searching the files ---
 
 
-def test_a_text_is_found_however_it_is_written_and_backups_are_searched_too(memory: clew.Clew, path: Path) -> None:
+def test_a_text_is_found_however_it_is_written_and_backups_are_searched_too(
+    memory: clew.Clew, path: Path
+) -> None:
     memory.remember(TEXT)
     backup = path.with_name(f"{path.name}.v3.backup")
-    for written in (CANARY.encode(), CANARY.encode("utf-16-le"), *(base64.b64encode(b"x" * n + TEXT.encode()) for n in range(3))):
+    for written in (
+        CANARY.encode(),
+        CANARY.encode("utf-16-le"),
+        *(base64.b64encode(b"x" * n + TEXT.encode()) for n in range(3)),
+    ):
         backup.write_bytes(b"\0" * 11 + written)
-        assert {each.file: each.found > 0 for each in memory.search_files(CANARY)}[backup.name], written
+        assert {each.file: each.found > 0 for each in memory.search_files(CANARY)}[backup.name], (
+            written
+        )
     id = str(memory.recent(1)[0].id)
     assert backup.name in memory.forget(id).unchecked
     assert {each.file: each.found > 0 for each in memory.search_files(CANARY)} == {

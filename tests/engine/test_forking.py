@@ -1,4 +1,7 @@
-"""A process that forks with an open memory: both sides go on, and neither takes the file from under the other."""
+"""A process that forks with an open memory.
+
+Both sides go on, and neither takes the file from under the other.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,12 @@ def finish(child): assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 
 
 
 def run(script: str, path: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", OPENED + script, str(path)], check=False, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", OPENED + script, str(path)],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -68,7 +76,9 @@ assert memory.stats()["nodes"] == 3 and memory.verify() == ()
     run(script, tmp_path / "m.clew")
 
 
-def test_forks_between_the_recalls_and_writes_of_other_threads_disturb_neither_side(tmp_path: Path) -> None:
+def test_forks_between_the_recalls_and_writes_of_other_threads_disturb_neither_side(
+    tmp_path: Path,
+) -> None:
     script = """
 ended, failures = threading.Event(), []
 

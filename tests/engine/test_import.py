@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 import clew
+from clew.documents import importing
+from clew.documents.importing import ImportReport, Status
+from clew.documents.readers.document import Document
+from clew.documents.readers.reading import read
 from clew.errors import InputError, ModelMismatchError, ProtectedError, ReadOnlyError
-from clew.ingest import importing
-from clew.ingest.embedding import wanted
-from clew.ingest.importing import ImportReport, Status
-from clew.ingest.readers import Document, read
-from clew.models.hashing import HashingEmbedder
+from clew.memories.embedding import wanted
+from clew.models.vectors import HashingEmbedder
 from clew.ports import EmbedRole
 from clew.testing import FixedClock, where
 from clew.types import EventKind, Kind, Role, Vectors
@@ -29,12 +30,18 @@ WORDS = "harbour berth crane tide anchor cargo pilot beacon hull mast rudder kee
 def prose(seed: int, sentences: int, *, about: str = "") -> str:
     """Return sentences that are the same in every run."""
     draw = random.Random(seed)
-    said = [f"The {' '.join(draw.choices(WORDS, k=9))} stands at number {draw.randrange(10_000)}." for _ in range(sentences)]
+    said = [
+        f"The {' '.join(draw.choices(WORDS, k=9))} stands at number {draw.randrange(10_000)}."
+        for _ in range(sentences)
+    ]
     return " ".join([*([f"Everything here is about {about}."] if about else []), *said])
 
 
 def book(*, chapters: int = 4, sentences: int = 60, seed: int = 1) -> str:
-    parts = [f"## Chapter {i}\n\n{prose(seed * 100 + i, sentences, about=f'subject{i}x')}\n" for i in range(chapters)]
+    parts = [
+        f"## Chapter {i}\n\n{prose(seed * 100 + i, sentences, about=f'subject{i}x')}\n"
+        for i in range(chapters)
+    ]
     return "# The book\n\n" + "\n".join(parts)
 
 
@@ -64,14 +71,18 @@ def folder(tmp_path: Path) -> Path:
     made = tmp_path / "folder"
     made.mkdir()
     (made / "book.md").write_text(book())
-    (made / "note.txt").write_text("The harbour master keeps the keys of the crane in the blue cabinet.")
+    (made / "note.txt").write_text(
+        "The harbour master keeps the keys of the crane in the blue cabinet."
+    )
     return made
 
 
 # --- twice in a row ---
 
 
-def test_a_long_file_becomes_a_document_with_sections_and_chunks_and_a_short_one_a_chunk(memory: clew.Clew, folder: Path) -> None:
+def test_a_long_file_becomes_a_document_with_sections_and_chunks_and_a_short_one_a_chunk(
+    memory: clew.Clew, folder: Path
+) -> None:
     report = memory.import_path(folder)
     assert statuses(report) == {"book.md": "imported", "note.txt": "imported"}
     kinds = memory.stats()["by_kind"]
@@ -98,7 +109,9 @@ def test_importing_twice_changes_nothing(open_clew: Open, folder: Path, kind: st
     assert memory.verify() == ()
 
 
-def test_a_file_is_the_same_however_its_path_is_written(memory: clew.Clew, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_the_same_however_its_path_is_written(
+    memory: clew.Clew, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     memory.import_path(folder)
     before = snapshot(memory)
     monkeypatch.chdir(folder)
@@ -107,20 +120,31 @@ def test_a_file_is_the_same_however_its_path_is_written(memory: clew.Clew, folde
     assert snapshot(memory) == before
 
 
-def test_files_of_one_name_in_two_folders_are_two_files(memory: clew.Clew, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_one_name_in_two_folders_are_two_files(
+    memory: clew.Clew, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for place in ("one", "two"):
         (tmp_path / place).mkdir()
-        (tmp_path / place / "README.md").write_text(f"This project is called {place} and it is about boats.")
+        (tmp_path / place / "README.md").write_text(
+            f"This project is called {place} and it is about boats."
+        )
         monkeypatch.chdir(tmp_path / place)
         assert statuses(memory.import_path("README.md")) == {"README.md": "imported"}
     assert memory.stats()["expired"] == 0
     assert len(memory.recall("project boats").hits) == 2
 
 
-def test_other_labels_are_a_change_and_the_same_labels_are_none(memory: clew.Clew, folder: Path) -> None:
+def test_other_labels_are_a_change_and_the_same_labels_are_none(
+    memory: clew.Clew, folder: Path
+) -> None:
     note = folder / "note.txt"
     memory.import_path(note)
-    for options in ({"importance": 0.9}, {"tags": ["x"]}, {"category": "fact"}, {"metadata": {"a": 1}}):
+    for options in (
+        {"importance": 0.9},
+        {"tags": ["x"]},
+        {"category": "fact"},
+        {"metadata": {"a": 1}},
+    ):
         assert statuses(memory.import_path(note, **options)) == {"note.txt": "updated"}, options
         assert statuses(memory.import_path(note, **options)) == {"note.txt": "unchanged"}, options
     (node,) = memory.recent()
@@ -130,14 +154,18 @@ def test_other_labels_are_a_change_and_the_same_labels_are_none(memory: clew.Cle
 
 def test_spaces_keep_their_own_copies(memory: clew.Clew, folder: Path) -> None:
     memory.import_path(folder / "note.txt", space="one")
-    assert statuses(memory.import_path(folder / "note.txt", space="two")) == {"note.txt": "imported"}
+    assert statuses(memory.import_path(folder / "note.txt", space="two")) == {
+        "note.txt": "imported"
+    }
     assert memory.stats()["by_space"] == {"one": 1, "two": 1}
 
 
 # --- a changed file ---
 
 
-def test_of_a_changed_file_the_old_nodes_expire_and_are_no_longer_recalled(memory: clew.Clew, folder: Path, clock: FixedClock) -> None:
+def test_of_a_changed_file_the_old_nodes_expire_and_are_no_longer_recalled(
+    memory: clew.Clew, folder: Path, clock: FixedClock
+) -> None:
     path = folder / "note.txt"
     memory.import_path(path)
     (old,) = memory.recent()
@@ -150,12 +178,16 @@ def test_of_a_changed_file_the_old_nodes_expire_and_are_no_longer_recalled(memor
     assert memory.recent() == (hit.node,)
     assert [event.kind for event in memory.history(old.id)] == [EventKind.ADD, EventKind.EXPIRE]
     assert memory.history(old.id)[-1].detail == {"reason": "file changed"}
-    (believed,) = memory.recall("keys of the crane", known_at=clock.now.replace(day=clock.now.day - 1)).hits
+    (believed,) = memory.recall(
+        "keys of the crane", known_at=clock.now.replace(day=clock.now.day - 1)
+    ).hits
     assert "blue cabinet" in believed.text
     assert memory.verify() == ()
 
 
-def test_at_no_moment_are_both_states_of_a_file_believed(memory: clew.Clew, folder: Path, clock: FixedClock) -> None:
+def test_at_no_moment_are_both_states_of_a_file_believed(
+    memory: clew.Clew, folder: Path, clock: FixedClock
+) -> None:
     path = folder / "note.txt"
     memory.import_path(path)
     clock.advance(hours=1)
@@ -172,13 +204,17 @@ def test_unchanged_passages_keep_their_vectors(open_clew: Open, path: Path, fold
     count = len(model.texts)
     assert count == memory.stats()["vectors"]
     text = (folder / "book.md").read_text()
-    (folder / "book.md").write_text(text + "\n## Afterword\n\nA single new sentence about marmalade.\n")
+    (folder / "book.md").write_text(
+        text + "\n## Afterword\n\nA single new sentence about marmalade.\n"
+    )
     model.texts.clear()
     assert statuses(memory.import_path(folder)) == {"book.md": "updated", "note.txt": "unchanged"}
     assert 0 < len(model.texts) < count / 2
     assert any("marmalade" in each for each in model.texts)
     fresh = {
-        each.node: each.vector for each in memory.store.embeddings([node.id for node in memory.store.nodes()]) if each.role is Role.CONTENT
+        each.node: each.vector
+        for each in memory.store.embeddings([node.id for node in memory.store.nodes()])
+        if each.role is Role.CONTENT
     }
     for node in memory.store.nodes():
         if node.t_expired is None and node.kind is Kind.CHUNK:
@@ -189,18 +225,31 @@ def test_unchanged_passages_keep_their_vectors(open_clew: Open, path: Path, fold
     memory.close()
 
 
-def test_a_vector_of_a_whole_section_never_stands_for_a_chunk_with_the_same_words(path: Path, tmp_path: Path) -> None:
-    """Chunks so large that each is a section: both say the same, but of the larger one only opening and ending are embedded."""
+def test_a_vector_of_a_whole_section_never_stands_for_a_chunk_with_the_same_words(
+    path: Path, tmp_path: Path
+) -> None:
+    """Chunks so large that each is a section.
+
+    Both say the same, but of the larger one only opening and ending are embedded.
+    """
     file = tmp_path / "long.txt"
     text = prose(3, 600)
-    with clew.open(path, embedder=HashingEmbedder(), chunking={"max_tokens": 4000, "target_tokens": 3500}) as memory:
+    with clew.open(
+        path, embedder=HashingEmbedder(), chunking={"max_tokens": 4000, "target_tokens": 3500}
+    ) as memory:
         for state in (text, text + "\n\n" + prose(4, 1)):
             file.write_text(state)
             memory.import_path(file)
         live = [node for node in memory.store.nodes() if node.t_expired is None]
-        doubled = {node.text for node in live if node.kind is Kind.SECTION} & {node.text for node in live if node.kind is Kind.CHUNK}
+        doubled = {node.text for node in live if node.kind is Kind.SECTION} & {
+            node.text for node in live if node.kind is Kind.CHUNK
+        }
         assert doubled
-        kept = {each.node: each.vector for each in memory.store.embeddings([node.id for node in live]) if each.role is Role.CONTENT}
+        kept = {
+            each.node: each.vector
+            for each in memory.store.embeddings([node.id for node in live])
+            if each.role is Role.CONTENT
+        }
         for each in wanted(live):
             if each.role is Role.CONTENT:
                 (expected,) = HashingEmbedder().embed([each.text], role=EmbedRole.PASSAGE)
@@ -209,7 +258,9 @@ def test_a_vector_of_a_whole_section_never_stands_for_a_chunk_with_the_same_word
 
 def test_a_memory_that_names_a_file_is_not_mistaken_for_it(memory: clew.Clew, folder: Path) -> None:
     path = folder / "note.txt"
-    id = memory.remember("A remark about this very file, to be kept", metadata={"file": str(path)}).id
+    id = memory.remember(
+        "A remark about this very file, to be kept", metadata={"file": str(path)}
+    ).id
     memory.import_path(path)
     path.write_text("Something else about the harbour and its crane.")
     memory.import_path(path)
@@ -228,8 +279,13 @@ def test_labels_that_an_import_writes_itself_are_refused(memory: clew.Clew, fold
 # --- vectors ---
 
 
-def test_what_a_run_left_without_vectors_the_next_one_gives_them(open_clew: Open, folder: Path) -> None:
-    """As after a kill between the words and the vectors: also where the store had not a single vector yet."""
+def test_what_a_run_left_without_vectors_the_next_one_gives_them(
+    open_clew: Open, folder: Path
+) -> None:
+    """As after a kill between the words and the vectors.
+
+    Also where the store had not a single vector yet.
+    """
     open_clew(model={"embedder": "none"}).import_path(folder)
     memory = open_clew()
     assert memory.store.model() is None
@@ -249,7 +305,9 @@ def test_without_a_model_the_report_says_so_and_words_find(open_clew: Open, fold
     assert memory.recall("subject2x").hits
 
 
-def test_a_store_of_another_model_is_refused_before_anything_is_written(path: Path, folder: Path) -> None:
+def test_a_store_of_another_model_is_refused_before_anything_is_written(
+    path: Path, folder: Path
+) -> None:
     class Other(HashingEmbedder):
         @property
         def id(self) -> str:
@@ -263,7 +321,9 @@ def test_a_store_of_another_model_is_refused_before_anything_is_written(path: Pa
         assert memory.stats()["nodes"] == 1
 
 
-def test_nothing_is_said_of_missing_vectors_that_nobody_can_make(open_clew: Open, folder: Path, clock: FixedClock) -> None:
+def test_nothing_is_said_of_missing_vectors_that_nobody_can_make(
+    open_clew: Open, folder: Path, clock: FixedClock
+) -> None:
     """What is expired has no vector of a new model, and wants none."""
     memory = open_clew()
     memory.import_path(folder)
@@ -281,7 +341,9 @@ def test_nothing_is_said_of_missing_vectors_that_nobody_can_make(open_clew: Open
     assert memory.stats()["unembedded"] == 0
 
 
-def test_stats_count_a_context_key_without_its_vector_as_missing(memory: clew.Clew, folder: Path) -> None:
+def test_stats_count_a_context_key_without_its_vector_as_missing(
+    memory: clew.Clew, folder: Path
+) -> None:
     memory.import_path(folder)
     chunk = next(node for node in memory.store.nodes() if node.kind is Kind.CHUNK)
     memory.store.update(chunk.id, context="another key")
@@ -292,7 +354,9 @@ def test_stats_count_a_context_key_without_its_vector_as_missing(memory: clew.Cl
     assert memory.recall("harbour").notes == ()
 
 
-def test_a_read_only_store_refuses_an_import(open_clew: Open, path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_store_refuses_an_import(
+    open_clew: Open, path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with clew.open(path, model={"embedder": "hashing"}) as memory:
         memory.remember("The staging server runs Postgres 16")
     content = path.read_bytes()
@@ -305,7 +369,9 @@ def test_a_read_only_store_refuses_an_import(open_clew: Open, path: Path, folder
 def test_a_text_that_is_piped_in_is_embedded_once(path: Path) -> None:
     model = CountingEmbedder()
     with clew.open(path, embedder=model) as memory:
-        memory.import_data("The harbour master keeps the keys in the blue cabinet.", name="keys.txt")
+        memory.import_data(
+            "The harbour master keeps the keys in the blue cabinet.", name="keys.txt"
+        )
         assert len(model.texts) == 1
 
 
@@ -313,16 +379,36 @@ def test_a_text_that_is_piped_in_is_embedded_once(path: Path) -> None:
 
 
 def test_data_under_one_name_takes_the_place_of_what_was_there(memory: clew.Clew) -> None:
-    assert memory.import_data("The tide turns at six in the morning.", name="tide.txt").files[0].status is Status.IMPORTED
-    assert memory.import_data(b"The tide turns at six in the morning.", name="tide.txt").files[0].status is Status.UNCHANGED
-    assert memory.import_data("The tide turns at seven in the morning.", name="tide.txt").files[0].status is Status.UPDATED
+    assert (
+        memory.import_data("The tide turns at six in the morning.", name="tide.txt").files[0].status
+        is Status.IMPORTED
+    )
+    assert (
+        memory.import_data(b"The tide turns at six in the morning.", name="tide.txt")
+        .files[0]
+        .status
+        is Status.UNCHANGED
+    )
+    assert (
+        memory.import_data("The tide turns at seven in the morning.", name="tide.txt")
+        .files[0]
+        .status
+        is Status.UPDATED
+    )
     (hit,) = memory.recall("tide turns").hits
     assert "seven" in hit.text
 
 
 def test_nameless_data_is_known_by_its_content(memory: clew.Clew) -> None:
-    first, again, other = (memory.import_data(text).files[0] for text in ("One text of boats.", "One text of boats.", "Another of them."))
-    assert (first.status, again.status, other.status) == (Status.IMPORTED, Status.UNCHANGED, Status.IMPORTED)
+    first, again, other = (
+        memory.import_data(text).files[0]
+        for text in ("One text of boats.", "One text of boats.", "Another of them.")
+    )
+    assert (first.status, again.status, other.status) == (
+        Status.IMPORTED,
+        Status.UNCHANGED,
+        Status.IMPORTED,
+    )
     assert first.path == again.path != other.path
     assert memory.import_data(" \n ").files[0].status is Status.SKIPPED
 
@@ -361,13 +447,17 @@ def test_what_is_no_path_is_refused_and_never_means_the_current_directory(
         {"space": ""},
     ],
 )
-def test_a_wrong_option_is_refused_before_anything_is_written(memory: clew.Clew, folder: Path, options: dict[str, Any]) -> None:
+def test_a_wrong_option_is_refused_before_anything_is_written(
+    memory: clew.Clew, folder: Path, options: dict[str, Any]
+) -> None:
     with pytest.raises(InputError):
         memory.import_path(folder, **options)
     assert memory.stats()["nodes"] == 0
 
 
-def test_a_file_that_breaks_its_reader_is_its_own_failure(memory: clew.Clew, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_breaks_its_reader_is_its_own_failure(
+    memory: clew.Clew, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever a parser raises on a hostile file, the next file goes on."""
 
     def broken(path: Path, *, format: str | None, data: bytes) -> tuple[Document, ...]:
@@ -427,16 +517,26 @@ def test_halves_of_characters_in_an_export_are_replaced_and_told(memory: clew.Cl
 # --- recall of what was imported ---
 
 
-def test_recall_returns_chunks_and_coarser_nodes_only_when_asked(memory: clew.Clew, folder: Path) -> None:
+def test_recall_returns_chunks_and_coarser_nodes_only_when_asked(
+    memory: clew.Clew, folder: Path
+) -> None:
     memory.import_path(folder)
     memory.remember("A memory of its own about subject0x and nothing else")
     for given in (None, {"space": "default"}, where()):
         for recipe in ("fast", "balanced", "agent", "staged", "lexical", "dense"):
-            kinds = {hit.node.kind for hit in memory.recall("subject0x", where=given, recipe=recipe, k=50).hits if hit.node}
+            kinds = {
+                hit.node.kind
+                for hit in memory.recall("subject0x", where=given, recipe=recipe, k=50).hits
+                if hit.node
+            }
             assert kinds <= {Kind.CHUNK, Kind.MEMORY}
             assert kinds
     for kind in (Kind.SECTION, Kind.DOCUMENT):
-        assert {hit.node.kind for hit in memory.recall("subject0x", where={"kind": kind}, k=50).hits if hit.node} == {kind}
+        assert {
+            hit.node.kind
+            for hit in memory.recall("subject0x", where={"kind": kind}, k=50).hits
+            if hit.node
+        } == {kind}
 
 
 def test_lists_show_documents_and_not_their_parts(memory: clew.Clew, folder: Path) -> None:
@@ -460,9 +560,9 @@ def test_an_imported_store_comes_back_from_its_export(
         assert copy.verify() == ()
         assert copy.store.coverage("default") == memory.store.coverage("default")
         asked = "subject2x harbour"
-        assert [(hit.id, hit.score, hit.context) for hit in copy.recall(asked, track=False).hits] == [
-            (hit.id, hit.score, hit.context) for hit in memory.recall(asked, track=False).hits
-        ]
+        assert [
+            (hit.id, hit.score, hit.context) for hit in copy.recall(asked, track=False).hits
+        ] == [(hit.id, hit.score, hit.context) for hit in memory.recall(asked, track=False).hits]
         assert set(statuses(copy.import_path(folder)).values()) == {"unchanged"}
         assert snapshot(copy) == lines
 
@@ -478,14 +578,22 @@ def test_a_forgotten_document_takes_its_parts_along(memory: clew.Clew, folder: P
     assert memory.forget(root.id).ids == (root.id,)
     assert memory.store.get(family) == {}
     assert memory.store.edges(family) == ()
-    assert [[event.kind for event in memory.history(id)] for id in family] == [[EventKind.FORGET]] * len(family)
-    assert memory.recall("subject2x").hits == () or all("subject2x" not in hit.text for hit in memory.recall("subject2x").hits)
+    assert [[event.kind for event in memory.history(id)] for id in family] == [
+        [EventKind.FORGET]
+    ] * len(family)
+    assert memory.recall("subject2x").hits == () or all(
+        "subject2x" not in hit.text for hit in memory.recall("subject2x").hits
+    )
     assert memory.stats()["nodes"] == 1
     assert memory.verify() == ()
 
 
-def test_nothing_of_a_forgotten_document_is_left_in_the_file(open_clew: Open, path: Path, folder: Path) -> None:
-    (folder / "book.md").write_text(book() + "\n## Secret\n\nThe canary is xyzzyplugh47 and nobody knows it.\n")
+def test_nothing_of_a_forgotten_document_is_left_in_the_file(
+    open_clew: Open, path: Path, folder: Path
+) -> None:
+    (folder / "book.md").write_text(
+        book() + "\n## Secret\n\nThe canary is xyzzyplugh47 and nobody knows it.\n"
+    )
     memory = open_clew()
     memory.import_path(folder)
     (root,) = memory.recent(where={"kind": "document"})
@@ -504,7 +612,9 @@ def test_a_part_of_a_document_is_not_forgotten_by_itself(memory: clew.Clew, fold
     assert memory.get(part.id) is not None
 
 
-def test_a_protected_part_protects_its_document_until_forced(memory: clew.Clew, folder: Path) -> None:
+def test_a_protected_part_protects_its_document_until_forced(
+    memory: clew.Clew, folder: Path
+) -> None:
     memory.import_path(folder)
     (root,) = memory.recent(where={"kind": "document"})
     part = memory.recall("subject2x", k=1).hits[0].id

@@ -15,8 +15,8 @@ import pytest
 import clew
 from clew.errors import CorruptStoreError, StoreBusyError
 from clew.store.sqlite import database
-from clew.store.sqlite.index import RECORD
 from clew.store.sqlite.row_checks import fault
+from clew.store.sqlite.vector_index import RECORD
 from tests.conftest import Open
 
 PORT = "The staging database listens on port 5433"
@@ -36,7 +36,10 @@ def edit(path: Path, *statements: str) -> None:
 def ids(open_clew: Open) -> tuple[str, ...]:
     """Ids of the memories of a store with something of everything."""
     with open_clew() as memory:
-        ids = tuple(str(memory.remember(text, tags=["home"], metadata={"n": 1}, title="A title").id) for text in NOTES)
+        ids = tuple(
+            str(memory.remember(text, tags=["home"], metadata={"n": 1}, title="A title").id)
+            for text in NOTES
+        )
         memory.link(ids[0], ids[1])
         memory.store.keep("token", "t", {"name": "agent"})
         memory.protect(ids[1])
@@ -54,12 +57,15 @@ DAMAGES = {
     "keywords that are not UTF-8": "UPDATE node SET keywords = CAST(x'5b22ff225d' AS TEXT) " + NODE,
     "keywords that are not a list": "UPDATE node SET keywords = '5' " + NODE,
     "metadata that is not JSON": "UPDATE node SET metadata = '{\"a\": ' " + NODE,
-    "metadata nested too deeply": "UPDATE node SET metadata = replace(printf('%99999s', ''), ' ', '[') " + NODE,
+    "metadata nested too deeply": "UPDATE node SET metadata = replace(printf('%99999s', ''), ' ', '[') "
+    + NODE,
     "a title that is bytes": "UPDATE node SET title = x'00ff' " + NODE,
     "an importance out of range": "UPDATE node SET importance = 7.5, checksum = NULL " + NODE,
     "an infinite importance": "UPDATE node SET importance = 9e999, checksum = NULL " + NODE,
-    "a time beyond all calendars": "UPDATE node SET t_valid = 9223372036854775807, checksum = NULL " + NODE,
-    "an end before the beginning": "UPDATE node SET t_invalid = t_valid - 1, checksum = NULL " + NODE,
+    "a time beyond all calendars": "UPDATE node SET t_valid = 9223372036854775807, checksum = NULL "
+    + NODE,
+    "an end before the beginning": "UPDATE node SET t_invalid = t_valid - 1, checksum = NULL "
+    + NODE,
     "an unknown kind": "UPDATE node SET kind = 'planet' " + NODE,
     "a flag that is neither": "UPDATE node SET archived = 3, checksum = NULL " + NODE,
     "an ADD event that is not JSON": "UPDATE node SET added = 'no', checksum = NULL " + NODE,
@@ -104,7 +110,9 @@ def test_a_damaged_memory_is_found_by_its_id_and_set_aside_with_its_raw_content(
     assert (problem.check, ids[0] in problem.detail) == ("rows", True)
     exported: list[CorruptStoreError] = []
     whole = list(memory.export(on_damage=exported.append))
-    assert {record["node"]["id"] for record in map(json.loads, whole) if "node" in record} >= set(ids[1:])
+    assert {record["node"]["id"] for record in map(json.loads, whole) if "node" in record} >= set(
+        ids[1:]
+    )
     done = memory.repair()
     assert memory.verify() == ()
     assert done.file == path.with_name(path.name + ".quarantine.jsonl")
@@ -136,7 +144,9 @@ def test_damage_beside_memories_is_found_and_repaired_without_losing_one(
     assert memory.verify() == ()
 
 
-@pytest.mark.parametrize("damage", ["a tombstone key that is text", "half a tombstone key", "another tombstone key"])
+@pytest.mark.parametrize(
+    "damage", ["a tombstone key that is text", "half a tombstone key", "another tombstone key"]
+)
 def test_a_damaged_tombstone_key_is_named_and_its_tombstones_are_set_aside(
     open_clew: Open, path: Path, ids: tuple[str, ...], damage: str
 ) -> None:
@@ -152,13 +162,23 @@ def test_a_damaged_tombstone_key_is_named_and_its_tombstones_are_set_aside(
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("analyser", "x"), ("posting_format", 3), ("erase", 5), ("model", -1), ("tombstone_sum", b""), ("x", 1)]
+    ("key", "value"),
+    [
+        ("analyser", "x"),
+        ("posting_format", 3),
+        ("erase", 5),
+        ("model", -1),
+        ("tombstone_sum", b""),
+        ("x", 1),
+    ],
 )
 def test_every_value_of_the_table_meta_has_a_rule(key: str, value: object) -> None:
     assert fault("meta", {"key": key, "value": value})
 
 
-def test_a_negative_count_of_accesses_is_damage_wherever_it_is_read(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+def test_a_negative_count_of_accesses_is_damage_wherever_it_is_read(
+    open_clew: Open, path: Path, ids: tuple[str, ...]
+) -> None:
     edit(path, OTHER_DAMAGES["a negative count of accesses"])
     memory = open_clew()
     for read in (memory.recent, memory.decay, lambda: memory.recall("kettle")):
@@ -168,7 +188,9 @@ def test_a_negative_count_of_accesses_is_damage_wherever_it_is_read(open_clew: O
     assert memory.recall("kettle").hits[0].text == NOTES[1]
 
 
-def test_an_impossible_scale_in_a_segment_is_not_searched_with(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+def test_an_impossible_scale_in_a_segment_is_not_searched_with(
+    open_clew: Open, path: Path, ids: tuple[str, ...]
+) -> None:
     with open_clew() as memory:
         memory.compact()
     assert RECORD.fields is not None
@@ -182,10 +204,17 @@ def test_an_impossible_scale_in_a_segment_is_not_searched_with(open_clew: Open, 
     assert [problem.check for problem in memory.verify()] == ["segments"]
 
 
-def test_a_damaged_list_of_free_pages_is_made_anew_by_repair(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+def test_a_damaged_list_of_free_pages_is_made_anew_by_repair(
+    open_clew: Open, path: Path, ids: tuple[str, ...]
+) -> None:
     with open_clew() as memory:
-        memory.forget(str(memory.remember("A long text of many words that takes several pages. " * 70).id))
-        memory.import_data("\n\n".join(f"Paragraph {n} is about ship number {n}." * 20 for n in range(200)), name="long.txt")
+        memory.forget(
+            str(memory.remember("A long text of many words that takes several pages. " * 70).id)
+        )
+        memory.import_data(
+            "\n\n".join(f"Paragraph {n} is about ship number {n}." * 20 for n in range(200)),
+            name="long.txt",
+        )
         memory.forget(where={"source": "long.txt"}, expect=1)
     content = bytearray(path.read_bytes())
     trunk, free = struct.unpack(">II", content[32:40])
@@ -196,14 +225,21 @@ def test_a_damaged_list_of_free_pages_is_made_anew_by_repair(open_clew: Open, pa
     memory.repair()
     assert memory.verify() == ()
     for n in range(free):
-        assert memory.remember(f"Ship {n} of the fleet carries {n * 7} tonnes " * 80).outcome == "inserted"
+        assert (
+            memory.remember(f"Ship {n} of the fleet carries {n * 7} tonnes " * 80).outcome
+            == "inserted"
+        )
 
 
-def test_a_row_whose_key_has_another_type_is_removed_by_repair(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+def test_a_row_whose_key_has_another_type_is_removed_by_repair(
+    open_clew: Open, path: Path, ids: tuple[str, ...]
+) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA writable_schema = ON")
         (sql,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'alias'").fetchone()
-        connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'space TEXT', 'space BLOB') WHERE name = 'alias'")
+        connection.execute(
+            "UPDATE sqlite_master SET sql = replace(sql, 'space TEXT', 'space BLOB') WHERE name = 'alias'"
+        )
     edit(path, "INSERT INTO alias (space, part, name) VALUES (1, 'x', 0)")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA writable_schema = ON")
@@ -228,17 +264,23 @@ EDITED = ("an edited text", "an edited title", "an edited tag")
 
 
 @pytest.mark.parametrize("damage", [*UNREADABLE, *EDITED])
-def test_reading_a_damaged_memory_names_it_and_the_way_out(open_clew: Open, path: Path, ids: tuple[str, ...], damage: str) -> None:
+def test_reading_a_damaged_memory_names_it_and_the_way_out(
+    open_clew: Open, path: Path, ids: tuple[str, ...], damage: str
+) -> None:
     edit(path, DAMAGES[damage])
     memory = open_clew()
     for name, read in READS.items():
-        with pytest.raises(CorruptStoreError, match=r"clew verify --repair.*clew restore") as caught:
+        with pytest.raises(
+            CorruptStoreError, match=r"clew verify --repair.*clew restore"
+        ) as caught:
             read(memory, ids[0])
         assert (caught.value.code, caught.value.facts["id"]) == ("store.corrupt", ids[0]), name
     assert memory.get(ids[1]) is not None
 
 
-def test_an_edited_text_of_an_older_store_without_checksums_is_not_read(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+def test_an_edited_text_of_an_older_store_without_checksums_is_not_read(
+    open_clew: Open, path: Path, ids: tuple[str, ...]
+) -> None:
     edit(path, "UPDATE node SET checksum = NULL", DAMAGES["an edited text"])
     memory = open_clew()
     with pytest.raises(CorruptStoreError, match="content_hash differs"):
@@ -246,7 +288,9 @@ def test_an_edited_text_of_an_older_store_without_checksums_is_not_read(open_cle
     assert memory.get(ids[1]) is not None
 
 
-def test_a_changed_row_is_not_updated_as_if_it_were_right(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+def test_a_changed_row_is_not_updated_as_if_it_were_right(
+    open_clew: Open, path: Path, ids: tuple[str, ...]
+) -> None:
     edit(path, DAMAGES["an edited title"])
     memory = open_clew()
     with pytest.raises(CorruptStoreError, match="checksum differs"):
@@ -254,7 +298,9 @@ def test_a_changed_row_is_not_updated_as_if_it_were_right(open_clew: Open, path:
     assert memory.verify()
 
 
-def test_an_export_around_damage_names_what_it_leaves_out_and_loads(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+def test_an_export_around_damage_names_what_it_leaves_out_and_loads(
+    open_clew: Open, path: Path, ids: tuple[str, ...]
+) -> None:
     half = OTHER_DAMAGES["half a vector"].replace("eid = 1", "eid = 3")
     edit(path, DAMAGES["an edited text"], OTHER_DAMAGES["an event whose detail is a list"], half)
     memory = open_clew()
@@ -268,14 +314,19 @@ def test_an_export_around_damage_names_what_it_leaves_out_and_loads(open_clew: O
         list(memory.export())
 
 
-def test_the_rows_of_an_older_store_have_no_checksum_until_they_are_repaired(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+def test_the_rows_of_an_older_store_have_no_checksum_until_they_are_repaired(
+    open_clew: Open, path: Path, ids: tuple[str, ...]
+) -> None:
     edit(path, "UPDATE node SET checksum = NULL", "UPDATE embedding SET checksum = NULL")
     memory = open_clew()
     assert memory.verify() == ()
     assert memory.repair().quarantined == ()
     memory.close()
     edit(path, DAMAGES["an edited title"], OTHER_DAMAGES["another unit vector"])
-    assert [problem.detail.split(":")[0] for problem in open_clew().verify()] == [f"memory {ids[0]}", f"the vector of {ids[0]}"]
+    assert [problem.detail.split(":")[0] for problem in open_clew().verify()] == [
+        f"memory {ids[0]}",
+        f"the vector of {ids[0]}",
+    ]
 
 
 def test_a_broken_index_is_made_anew(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
@@ -283,7 +334,8 @@ def test_a_broken_index_is_made_anew(open_clew: Open, path: Path, ids: tuple[str
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         row = connection.execute(f"SELECT * FROM sqlite_master WHERE {name}").fetchone()
     edit(path, "PRAGMA writable_schema = ON", f"DELETE FROM sqlite_master WHERE {name}")
-    edit(path, "UPDATE node SET t_valid = t_valid + 1, checksum = NULL")  # which the index does not learn of
+    # which the index does not learn of
+    edit(path, "UPDATE node SET t_valid = t_valid + 1, checksum = NULL")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", row)
@@ -331,7 +383,10 @@ def test_a_store_with_objects_that_clew_did_not_make_is_refused_before_anything_
         (["DROP TRIGGER node_refiled"], "trigger node_refiled"),
         (["DROP INDEX node_by_key"], "index node_by_key"),
         (["DROP VIEW counted"], "view counted"),
-        (["ALTER TABLE node RENAME TO nodes", "CREATE VIEW node AS SELECT * FROM nodes"], "node.added"),
+        (
+            ["ALTER TABLE node RENAME TO nodes", "CREATE VIEW node AS SELECT * FROM nodes"],
+            "node.added",
+        ),
     ],
 )
 def test_a_store_that_lacks_an_object_is_refused(
@@ -342,22 +397,31 @@ def test_a_store_that_lacks_an_object_is_refused(
         open_clew()
 
 
-def test_a_store_that_somebody_analysed_is_opened(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+def test_a_store_that_somebody_analysed_is_opened(
+    open_clew: Open, path: Path, ids: tuple[str, ...]
+) -> None:
     edit(path, "ANALYZE")
     assert open_clew().verify() == ()
 
 
-def test_objects_that_appear_while_a_store_is_open_are_found_by_verify(open_clew: Open, path: Path, ids: tuple[str, ...]) -> None:
+def test_objects_that_appear_while_a_store_is_open_are_found_by_verify(
+    open_clew: Open, path: Path, ids: tuple[str, ...]
+) -> None:
     memory = open_clew()
     edit(path, "CREATE TABLE evil (id)")
-    assert [(problem.check, problem.detail) for problem in memory.verify()] == [("objects", "the table evil was not made by Clew")]
+    assert [(problem.check, problem.detail) for problem in memory.verify()] == [
+        ("objects", "the table evil was not made by Clew")
+    ]
 
 
 # --- a lock of another program ---
 
 
 class CountedTime:
-    """A clock that moves only by what is waited: by pauses, and by what SQLite is allowed to wait."""
+    """A clock that moves only by what is waited.
+
+    By pauses, and by what SQLite is allowed to wait.
+    """
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -8,12 +8,15 @@ import pytest
 
 import clew
 from clew.errors import ModelMismatchError, ModelMissingError, ModelServiceError
-from clew.models.hashing import HashingEmbedder
+from clew.models.vectors import HashingEmbedder
 from clew.ports import EmbedRole
 from clew.types import Vectors
 from tests.conftest import Open
 
-NOTES = [f"Note {n}: the {word} is kept in room {n}" for n, word in enumerate(("ladder", "printer", "projector", "kettle", "piano"))]
+NOTES = [
+    f"Note {n}: the {word} is kept in room {n}"
+    for n, word in enumerate(("ladder", "printer", "projector", "kettle", "piano"))
+]
 
 
 class Switchable(HashingEmbedder):
@@ -90,7 +93,8 @@ def test_a_store_without_any_vector_says_that_recall_is_by_words(open_clew: Open
     embedder = Switchable()
     embedder.down = True
     memory = open_clew(embedder=embedder)
-    assert memory.recall("ladder").notes == ("The space default holds nothing to recall.",)  # and lacks no vectors
+    # and lacks no vectors
+    assert memory.recall("ladder").notes == ("The space default holds nothing to recall.",)
     memory.remember(NOTES[0])
     embedder.down = False
     answer = memory.recall("ladder")
@@ -126,7 +130,10 @@ def test_reembedding_moves_the_store_and_the_old_vectors_serve_meanwhile(open_cl
     memory.remember_many(NOTES)
     reader = open_clew()
     embedder = Watching(512)
-    embedder.look = lambda: [hit.text for hit in reader.recall("where is the piano", recipe="dense", k=1, track=False).hits]
+    embedder.look = lambda: [
+        hit.text
+        for hit in reader.recall("where is the piano", recipe="dense", k=1, track=False).hits
+    ]
     steps: list[tuple[int, int | None]] = []
     done = memory.reembed(embedder, progress=lambda _, at, of: steps.append((at, of)))
     assert (done.model, done.embedded) == ("hashing-512", 5)
@@ -145,7 +152,12 @@ def test_what_is_written_while_reembedding_is_moved_too(open_clew: Open) -> None
     memory = open_clew(memory={"batch_size": 2})
     memory.remember_many(NOTES)
     writer = open_clew()
-    late = iter(["Late note about the telescope in the attic", "Late note about the microscope in the cellar"])
+    late = iter(
+        [
+            "Late note about the telescope in the attic",
+            "Late note about the microscope in the cellar",
+        ]
+    )
     embedder = Watching(512)
     embedder.look = lambda: [writer.remember(text) for text in [next(late, "")] if text]
     assert memory.reembed(embedder).embedded == 7
@@ -185,6 +197,8 @@ def test_a_writer_that_never_searches_keeps_up_with_its_own_writes(open_clew: Op
     assert dense._shared.size >= 38
 
 
-def test_a_model_whose_name_does_not_exist_is_refused_before_anything_is_made(open_clew: Open) -> None:
+def test_a_model_whose_name_does_not_exist_is_refused_before_anything_is_made(
+    open_clew: Open,
+) -> None:
     with pytest.raises(clew.ClewError, match="no such model"):
         open_clew(model={"embedder": "arctic-embed-xs"})

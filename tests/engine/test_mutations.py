@@ -20,9 +20,11 @@ def test_no_damage_to_a_file_or_its_journal_gives_anything_but_an_answer_or_a_cl
     results = list(mutations.run_range(0, MUTATIONS, seed=17, folder=tmp_path, notes=NOTES))
     assert [fault for result in results for fault in result.faults] == []
     assert len(results) == MUTATIONS
-    assert sum(not result.opened for result in results) > 2  # the damage is real: some files cannot be opened,
+    # the damage is real: some files cannot be opened,
+    assert sum(not result.opened for result in results) > 2
     assert sum(result.damaged for result in results) > MUTATIONS // 5  # in some it is found,
-    assert sum(result.repaired for result in results) > MUTATIONS // 10  # and some of these are repaired
+    # and some of these are repaired
+    assert sum(result.repaired for result in results) > MUTATIONS // 10
 
 
 def test_the_check_would_notice_an_exception_that_is_not_clews() -> None:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import clew
-from clew.recall.channel_scores import relevance
-from clew.recall.score import total
+from clew.search.score import total
+from clew.search.state import relevance
 from clew.testing import NOW, FixedClock, later
-from clew.words import token_estimate
+from clew.text.words import token_estimate
 from tests.conftest import Open
 
 NOTES = {
@@ -36,7 +36,9 @@ def filled(memory: clew.Clew, **fields: Any) -> dict[str, str]:
 # --- scores ---
 
 
-def test_components_add_up_to_the_score_exactly_and_channels_to_the_semantic_value(memory: clew.Clew, clock: FixedClock) -> None:
+def test_components_add_up_to_the_score_exactly_and_channels_to_the_semantic_value(
+    memory: clew.Clew, clock: FixedClock
+) -> None:
     filled(memory)
     clock.advance(days=3)
     memory.recall("coffee")
@@ -46,7 +48,10 @@ def test_components_add_up_to_the_score_exactly_and_channels_to_the_semantic_val
         assert len(answer.hits) >= 3
         for hit in answer.hits:
             assert total(hit.components) == hit.score
-            assert sum(hit.components[name].contribution for name in sorted(hit.components)) == hit.score
+            assert (
+                sum(hit.components[name].contribution for name in sorted(hit.components))
+                == hit.score
+            )
             assert relevance(hit.channels) == hit.components["semantic"].value
             weights = memory.settings.score.presets[preset]
             assert {name: part.weight for name, part in hit.components.items()} == weights._asdict()
@@ -66,14 +71,19 @@ def test_each_component_is_the_formula_of_the_mission(memory: clew.Clew, clock: 
     assert hit.components["access"].value == math.log1p(3) / 5
 
 
-def test_custom_weights_decide_the_order_as_the_formula_says(memory: clew.Clew, clock: FixedClock) -> None:
+def test_custom_weights_decide_the_order_as_the_formula_says(
+    memory: clew.Clew, clock: FixedClock
+) -> None:
     clock.now = later(-60)
     old = memory.remember("The coffee contract with the supplier was renewed", importance=0.9)
     clock.now = later(-1)
     new = memory.remember("Someone spilled coffee on the new carpet", importance=0.1)
     clock.now = NOW
     ask = "coffee"
-    assert [hit.id for hit in memory.recall(ask, weights={"importance": 1}).hits] == [old.id, new.id]
+    assert [hit.id for hit in memory.recall(ask, weights={"importance": 1}).hits] == [
+        old.id,
+        new.id,
+    ]
     assert [hit.id for hit in memory.recall(ask, weights={"recency": 1}).hits] == [new.id, old.id]
     answer = memory.recall(ask, weights={"recency": 0.25, "importance": 2.0})
     assert answer.question.preset == "custom"
@@ -81,7 +91,9 @@ def test_custom_weights_decide_the_order_as_the_formula_says(memory: clew.Clew, 
         node = hit.node
         assert node is not None
         age = (NOW - node.t_valid).total_seconds() / 86_400
-        assert hit.score == pytest.approx(0.25 * math.exp(-0.1 * age) + 2.0 * node.importance, rel=1e-12)
+        assert hit.score == pytest.approx(
+            0.25 * math.exp(-0.1 * age) + 2.0 * node.importance, rel=1e-12
+        )
 
 
 def test_presets_put_different_memories_first(memory: clew.Clew, clock: FixedClock) -> None:
@@ -98,7 +110,12 @@ def test_presets_put_different_memories_first(memory: clew.Clew, clock: FixedClo
         preset: memory.recall("coffee grinder beans", preset=preset, track=False).hits[0].id
         for preset in ("semantic", "recent", "important", "popular")
     }
-    assert first == {"semantic": relevant.id, "recent": recent.id, "important": important.id, "popular": popular.id}
+    assert first == {
+        "semantic": relevant.id,
+        "recent": recent.id,
+        "important": important.id,
+        "popular": popular.id,
+    }
 
 
 def test_a_preset_of_the_settings_is_known(open_clew: Open) -> None:
@@ -134,16 +151,34 @@ def test_ranks_in_a_channel_are_its_own_order(memory: clew.Clew) -> None:
     answer = memory.recall("coffee machine in the morning")
     for channel, ranking in answer.channels.items():
         places = {hit.id: hit.channels[channel] for hit in answer.hits if channel in hit.channels}
-        assert {id: place.rank for id, place in places.items()} == {match.id: rank for rank, match in enumerate(ranking, 1)}
-        assert {id: place.score for id, place in places.items()} == {match.id: match.score for match in ranking}
+        assert {id: place.rank for id, place in places.items()} == {
+            match.id: rank for rank, match in enumerate(ranking, 1)
+        }
+        assert {id: place.score for id, place in places.items()} == {
+            match.id: match.score for match in ranking
+        }
 
 
 def test_the_trace_and_the_stats_tell_how_it_came_about(memory: clew.Clew) -> None:
     filled(memory)
     answer = memory.recall("coffee machine", k=1)
-    stages = ["analyse", "candidates", "fuse", "spread", "score", "diversity", "timeorder", "confidence", "pack"]
+    stages = [
+        "analyse",
+        "candidates",
+        "fuse",
+        "spread",
+        "score",
+        "diversity",
+        "timeorder",
+        "confidence",
+        "pack",
+    ]
     assert [step["stage"] for step in answer.stats["stages"]] == stages
-    assert (answer.stats["recipe"], answer.stats["preset"], answer.stats["returned"]) == ("balanced", "semantic", 1)
+    assert (answer.stats["recipe"], answer.stats["preset"], answer.stats["returned"]) == (
+        "balanced",
+        "semantic",
+        1,
+    )
     assert answer.trace["terms"] == ["coffe", "machin"]
     assert answer.trace["hits"][0]["explanation"] == answer.hits[0].explanation
     assert answer.trace["id"] == answer.id
@@ -154,11 +189,36 @@ def test_the_trace_and_the_stats_tell_how_it_came_about(memory: clew.Clew) -> No
 
 @pytest.fixture
 def sorted_out(memory: clew.Clew) -> clew.Clew:
-    memory.remember("The blue report about rivers was published", category="fact", tags=["blue", "water"], metadata={"n": 1})
-    memory.remember("The red report about deserts was withdrawn", category="note", tags=["red"], metadata={"n": True, "by": "Ann"})
-    memory.remember("The old report about forests was archived", category="fact", valid_from=later(-30), valid_to=later(-10))
-    memory.remember("The next report about oceans will be printed", category="plan", valid_from=later(30), metadata={"n": "1"})
-    memory.remember("The foreign report about mountains was found", category="fact", space="elsewhere", tags=["blue"])
+    memory.remember(
+        "The blue report about rivers was published",
+        category="fact",
+        tags=["blue", "water"],
+        metadata={"n": 1},
+    )
+    memory.remember(
+        "The red report about deserts was withdrawn",
+        category="note",
+        tags=["red"],
+        metadata={"n": True, "by": "Ann"},
+    )
+    memory.remember(
+        "The old report about forests was archived",
+        category="fact",
+        valid_from=later(-30),
+        valid_to=later(-10),
+    )
+    memory.remember(
+        "The next report about oceans will be printed",
+        category="plan",
+        valid_from=later(30),
+        metadata={"n": "1"},
+    )
+    memory.remember(
+        "The foreign report about mountains was found",
+        category="fact",
+        space="elsewhere",
+        tags=["blue"],
+    )
     return memory
 
 
@@ -200,10 +260,21 @@ BLUE, RED, OLD, NEXT, FOREIGN = "rivers", "deserts", "forests", "oceans", "mount
 )
 @pytest.mark.parametrize("recipe", ["balanced", "lexical", "dense"])
 def test_every_filter_holds_in_both_channels(
-    sorted_out: clew.Clew, where: dict[str, Any], options: dict[str, Any], expected: set[str], recipe: str
+    sorted_out: clew.Clew,
+    where: dict[str, Any],
+    options: dict[str, Any],
+    expected: set[str],
+    recipe: str,
 ) -> None:
-    answer = sorted_out.recall("the report about rivers deserts forests oceans mountains", where=where, recipe=recipe, **options)
-    assert {text.split(" was ")[0].split(" will ")[0].rsplit(" ", 1)[1] for text in texts(answer)} == expected
+    answer = sorted_out.recall(
+        "the report about rivers deserts forests oceans mountains",
+        where=where,
+        recipe=recipe,
+        **options,
+    )
+    assert {
+        text.split(" was ")[0].split(" will ")[0].rsplit(" ", 1)[1] for text in texts(answer)
+    } == expected
 
 
 def test_a_filter_value_works_like_a_mapping(sorted_out: clew.Clew) -> None:
@@ -238,8 +309,13 @@ def test_nothing_relevant_is_said_honestly(open_clew: Open) -> None:
 
 
 @pytest.mark.parametrize("recipe", ["fast", "balanced", "thorough", "lexical", "dense"])
-@pytest.mark.parametrize("where", [{"category": "plan"}, {"tags": "rare"}, {"metadata": {"rare": 1}}, {"since": later(1)}])
-def test_a_selective_filter_never_starves_the_answer(open_clew: Open, recipe: str, where: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "where",
+    [{"category": "plan"}, {"tags": "rare"}, {"metadata": {"rare": 1}}, {"since": later(1)}],
+)
+def test_a_selective_filter_never_starves_the_answer(
+    open_clew: Open, recipe: str, where: dict[str, Any]
+) -> None:
     """The few that pass are worse matches than hundreds that do not."""
     memory = open_clew(":memory:" if recipe == "thorough" else None, duplicates={"near": False})
     memory.remember_many([f"coffee machine coffee machine number {n}" for n in range(400)])
@@ -270,7 +346,9 @@ def test_spaces_never_leak(open_clew: Open) -> None:
 
 def test_k_is_the_most_that_comes_back(memory: clew.Clew) -> None:
     filled(memory)
-    assert [len(memory.recall("coffee tea deploys certificate", k=k).hits) for k in (1, 2, 4, 1000)] == [1, 2, 4, 5]
+    assert [
+        len(memory.recall("coffee tea deploys certificate", k=k).hits) for k in (1, 2, 4, 1000)
+    ] == [1, 2, 4, 5]
 
 
 def test_the_token_budget_is_hard(memory: clew.Clew) -> None:
@@ -285,22 +363,31 @@ def test_the_token_budget_is_hard(memory: clew.Clew) -> None:
     assert len(memory.recall(ask, budget_tokens=sum(sizes)).hits) == len(sizes)
 
 
-def test_the_order_is_the_same_in_every_run_and_whatever_was_written_first(open_clew: Open, path: Path) -> None:
+def test_the_order_is_the_same_in_every_run_and_whatever_was_written_first(
+    open_clew: Open, path: Path
+) -> None:
     orders = set()
     for turn, names in enumerate(itertools.islice(itertools.permutations(NOTES), 0, 120, 17)):
         memory = open_clew(":memory:") if turn % 2 else open_clew(path.with_suffix(f".{turn}"))
         for name in names:
             memory.remember(NOTES[name], importance=0.1 * len(name))
-        runs = {tuple(texts(memory.recall("coffee in the morning at the machine", track=False))) for _ in range(3)}
+        runs = {
+            tuple(texts(memory.recall("coffee in the morning at the machine", track=False)))
+            for _ in range(3)
+        }
         assert len(runs) == 1
         orders |= runs
     assert len(orders) == 1
 
 
 def test_equal_scores_come_in_the_order_of_ids(memory: clew.Clew) -> None:
-    ids = [memory.remember("The very same words are here", on_duplicate="insert").id for _ in range(8)]
+    ids = [
+        memory.remember("The very same words are here", on_duplicate="insert").id for _ in range(8)
+    ]
     for _ in range(3):
-        assert [hit.id for hit in memory.recall("the very same words", track=False).hits] == sorted(map(str, ids))
+        assert [hit.id for hit in memory.recall("the very same words", track=False).hits] == sorted(
+            map(str, ids)
+        )
 
 
 # --- lists ---
@@ -311,7 +398,9 @@ def test_recent_is_newest_first(memory: clew.Clew) -> None:
     for name in reversed(NOTES):
         memory.remember(NOTES[name], valid_from=days[name])
     assert [node.text for node in memory.recent()] == list(NOTES.values())
-    assert [node.text for node in memory.recent(2, where={"until": later(-2)})] == list(NOTES.values())[2:4]
+    assert [node.text for node in memory.recent(2, where={"until": later(-2)})] == list(
+        NOTES.values()
+    )[2:4]
 
 
 def test_important_has_a_least_and_the_best_first(memory: clew.Clew) -> None:
@@ -329,5 +418,8 @@ def test_popular_counts_accesses(memory: clew.Clew, clock: FixedClock) -> None:
         if turn:
             memory.recall("the VPN certificate", k=1)
         memory.stats()
-    assert [(node.text, node.accesses) for node in memory.popular()] == [(NOTES["tea"], 6), (NOTES["vpn"], 5)]
+    assert [(node.text, node.accesses) for node in memory.popular()] == [
+        (NOTES["tea"], 6),
+        (NOTES["vpn"], 5),
+    ]
     assert [node.accesses for node in memory.popular(least=6)] == [6]

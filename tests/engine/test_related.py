@@ -1,4 +1,7 @@
-"""What a memory is connected with, through the engine: names, neighbours, edges; kept through export, load and repair."""
+"""What a memory is connected with, through the engine: names, neighbours, edges.
+
+Kept through export, load and repair.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,11 @@ def test_a_memory_is_related_by_names_by_subject_and_by_edges(memory: clew.Clew)
         other: ((), (), ("CAUSES",)),
     }
     back = memory.related(other)
-    assert (back.entities, back.edges, [each.node.id for each in back.nodes]) == ((), (edge,), [plan])
+    assert (back.entities, back.edges, [each.node.id for each in back.nodes]) == (
+        (),
+        (edge,),
+        [plan],
+    )
 
 
 def test_who_shares_more_comes_first_and_the_limit_holds(memory: clew.Clew) -> None:
@@ -71,15 +78,21 @@ def test_a_name_far_inside_a_text_is_shown_amid_its_words(memory: clew.Clew) -> 
     assert "until Anna Keller came" in entity.evidence
 
 
-def test_what_was_exported_and_loaded_names_and_recalls_the_same(memory: clew.Clew, open_clew: Open, tmp_path: Path) -> None:
-    memory.remember_many([PLAN, REPORT, {"text": "Leads the pilots since 2019.", "title": "Anna Keller"}])
+def test_what_was_exported_and_loaded_names_and_recalls_the_same(
+    memory: clew.Clew, open_clew: Open, tmp_path: Path
+) -> None:
+    memory.remember_many(
+        [PLAN, REPORT, {"text": "Leads the pilots since 2019.", "title": "Anna Keller"}]
+    )
     copy = open_clew(tmp_path / "copy.clew")
     copy.load(memory.export())
     ids = [node.id for node in memory.recent(10)]
     assert copy.store.mentions(ids) == memory.store.mentions(ids) != {}
     for question in ("Anna Keller", "who reviews the harbour plan", "cranes"):
         there, here = (each.recall(question, track=False).hits for each in (memory, copy))
-        assert [(hit.id, round(hit.score, 9)) for hit in here] == [(hit.id, round(hit.score, 9)) for hit in there]
+        assert [(hit.id, round(hit.score, 9)) for hit in here] == [
+            (hit.id, round(hit.score, 9)) for hit in there
+        ]
     assert copy.related(ids[0]) == memory.related(ids[0])
 
 

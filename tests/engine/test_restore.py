@@ -40,11 +40,18 @@ def names(folder: Path) -> set[str]:
     return {file.name for file in folder.iterdir() if file.is_file()}
 
 
-def test_a_backup_takes_the_place_of_the_store_which_is_kept_beside_it(backup: Path, path: Path) -> None:
+def test_a_backup_takes_the_place_of_the_store_which_is_kept_beside_it(
+    backup: Path, path: Path
+) -> None:
     content = backup.read_bytes()
     path.chmod(0o640)
     done = clew.restore_backup(backup, path)
-    assert (done.path, done.nodes, done.replaced, done.problems) == (path, 1, path.with_name("memory.clew.replaced"), ())
+    assert (done.path, done.nodes, done.replaced, done.problems) == (
+        path,
+        1,
+        path.with_name("memory.clew.replaced"),
+        (),
+    )
     assert path.stat().st_mode & 0o777 == 0o640
     assert names(path.parent) == {"memory.clew", "memory.clew.replaced", "monday.clew"}
     assert done.replaced is not None
@@ -54,11 +61,15 @@ def test_a_backup_takes_the_place_of_the_store_which_is_kept_beside_it(backup: P
     assert clew.restore_backup(backup, path, keep=False).replaced is None
 
 
-def test_what_stands_only_in_the_journal_is_kept_with_the_replaced_store(backup: Path, path: Path, tmp_path: Path) -> None:
+def test_what_stands_only_in_the_journal_is_kept_with_the_replaced_store(
+    backup: Path, path: Path, tmp_path: Path
+) -> None:
     memory = clew.open(path, model={"embedder": "hashing"})
     memory.remember("Written to the journal and not yet to the file")
     for suffix in ("", "-wal"):  # as a killed process leaves them
-        Path(f"{tmp_path / 'killed.clew'}{suffix}").write_bytes(Path(f"{path}{suffix}").read_bytes())
+        Path(f"{tmp_path / 'killed.clew'}{suffix}").write_bytes(
+            Path(f"{path}{suffix}").read_bytes()
+        )
     memory.close()
     done = clew.restore_backup(backup, tmp_path / "killed.clew")
     assert texts(tmp_path / "killed.clew") == {KEPT}
@@ -86,7 +97,11 @@ def test_a_backup_is_restored_where_there_is_no_store(backup: Path, tmp_path: Pa
 
 @pytest.mark.parametrize(
     "damage",
-    ["UPDATE node SET text = 'edited by hand'", "CREATE TRIGGER evil AFTER INSERT ON node BEGIN SELECT 1; END", "DROP TABLE event"],
+    [
+        "UPDATE node SET text = 'edited by hand'",
+        "CREATE TRIGGER evil AFTER INSERT ON node BEGIN SELECT 1; END",
+        "DROP TABLE event",
+    ],
 )
 def test_a_damaged_backup_replaces_nothing(backup: Path, path: Path, damage: str) -> None:
     with closing(sqlite3.connect(backup, isolation_level=None)) as connection:
@@ -96,7 +111,10 @@ def test_a_damaged_backup_replaces_nothing(backup: Path, path: Path, damage: str
         clew.restore_backup(backup, path)
     assert str(backup) in caught.value.message
     assert path.read_bytes() == before
-    assert names(path.parent) - {"monday.clew-wal", "monday.clew-shm"} == {"memory.clew", "monday.clew"}
+    assert names(path.parent) - {"monday.clew-wal", "monday.clew-shm"} == {
+        "memory.clew",
+        "monday.clew",
+    }
 
 
 def test_a_truncated_backup_replaces_nothing(backup: Path, path: Path) -> None:
@@ -111,7 +129,9 @@ def test_an_older_backup_is_brought_up_to_date_on_the_way(path: Path, tmp_path: 
     with closing(sqlite3.connect(old, isolation_level=None)) as connection:
         schema.migrate(connection, old, migrations=schema.MIGRATIONS[:8])
         connection.execute(*unsealed(node("a", KEPT)))
-        connection.execute("INSERT INTO event (node, kind, at, detail) VALUES ('a', 'ADD', 0, '{}')")
+        connection.execute(
+            "INSERT INTO event (node, kind, at, detail) VALUES ('a', 'ADD', 0, '{}')"
+        )
     content = old.read_bytes()
     assert clew.restore_backup(old, path).nodes == 1
     assert texts(path) == {KEPT}
@@ -129,9 +149,14 @@ with clew.open(sys.argv[1], model={"embedder": "hashing"}) as memory:
 """
 
 
-def test_a_store_that_another_process_has_open_is_not_replaced_and_the_process_is_named(backup: Path, path: Path) -> None:
+def test_a_store_that_another_process_has_open_is_not_replaced_and_the_process_is_named(
+    backup: Path, path: Path
+) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", ELSEWHERE, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", ELSEWHERE, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stdout is not None
         assert process.stdin is not None
@@ -146,7 +171,9 @@ def test_a_store_that_another_process_has_open_is_not_replaced_and_the_process_i
     assert texts(path) == {KEPT}
 
 
-def test_a_store_that_this_process_has_open_is_not_replaced(backup: Path, path: Path, open_clew: Open) -> None:
+def test_a_store_that_this_process_has_open_is_not_replaced(
+    backup: Path, path: Path, open_clew: Open
+) -> None:
     memory = open_clew()
     with pytest.raises(StoreBusyError, match="open in this process"):
         clew.restore_backup(backup, path)

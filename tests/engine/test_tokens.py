@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import clew
-from clew.engine.access import Grant, Right, may
-from clew.engine.tokens import KIND, PREFIX, Tokens
+from clew.engine.auth import KIND, PREFIX, Grant, Right, Tokens, may
 from clew.errors import CorruptStoreError, InputError
 from clew.testing import FixedClock
 from tests.conftest import Open
@@ -30,7 +29,11 @@ def tokens(memory: clew.Clew, clock: FixedClock) -> Tokens:
 def test_a_secret_opens_exactly_what_it_was_made_for(tokens: Tokens) -> None:
     secret, token = tokens.create("bot", spaces=["work", "home"], rights=["read"])
     grant = tokens.grant(secret)
-    assert grant == token.grant == Grant(name="bot", rights=frozenset({Right.READ}), spaces=frozenset({"work", "home"}))
+    assert (
+        grant
+        == token.grant
+        == Grant(name="bot", rights=frozenset({Right.READ}), spaces=frozenset({"work", "home"}))
+    )
     assert may(grant, Right.READ, "work")
     assert not may(grant, Right.WRITE, "work")
     assert not may(grant, Right.READ, "other")
@@ -60,32 +63,51 @@ def test_secrets_are_long_safe_in_a_header_and_never_the_same(tokens: Tokens) ->
         assert secret.isascii()
 
 
-@pytest.mark.parametrize("damage", [lambda s: s[:-1], lambda s: s + "A", lambda s: s[:-1] + ("A" if s[-1] != "A" else "B"), str.upper])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda s: s[:-1],
+        lambda s: s + "A",
+        lambda s: s[:-1] + ("A" if s[-1] != "A" else "B"),
+        str.upper,
+    ],
+)
 def test_a_secret_with_anything_changed_opens_nothing(tokens: Tokens, damage: object) -> None:
     secret, _ = tokens.create("bot", spaces=["work"], rights=["read"])
     assert callable(damage)
     assert tokens.grant(damage(secret)) is None
 
 
-@pytest.mark.parametrize("secret", ["", "clew_", "Bearer x", "clew_" + "0" * 70, "\udce4\0é", "clew_\udce4\0é", "x" * 1_000_000])
+@pytest.mark.parametrize(
+    "secret",
+    ["", "clew_", "Bearer x", "clew_" + "0" * 70, "\udce4\0é", "clew_\udce4\0é", "x" * 1_000_000],
+)
 def test_what_was_never_a_secret_opens_nothing(tokens: Tokens, secret: str) -> None:
     tokens.create("bot", spaces=None, rights=["admin"])
     assert tokens.grant(secret) is None
 
 
-def test_a_secret_is_checked_without_a_look_at_the_other_tokens(memory: clew.Clew, tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
-    secret, token = [tokens.create(name, spaces=None, rights=["read"]) for name in ("a", "b", "c")][1]
+def test_a_secret_is_checked_without_a_look_at_the_other_tokens(
+    memory: clew.Clew, tokens: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret, token = [tokens.create(name, spaces=None, rights=["read"]) for name in ("a", "b", "c")][
+        1
+    ]
     monkeypatch.setattr(memory.store, "kept", None)  # a call would raise
     assert tokens.grant(secret) == token.grant
     assert tokens.grant(secret[:-1]) is None
 
 
 def test_the_end_of_one_secret_does_not_fit_another_token(tokens: Tokens) -> None:
-    (first, _), (second, _) = (tokens.create(name, spaces=[name], rights=["read"]) for name in ("a", "b"))
+    (first, _), (second, _) = (
+        tokens.create(name, spaces=[name], rights=["read"]) for name in ("a", "b")
+    )
     assert tokens.grant(first[:31] + second[31:]) is None
 
 
-def test_a_revoked_token_is_over_at_once_for_every_handle(open_clew: Open, clock: FixedClock) -> None:
+def test_a_revoked_token_is_over_at_once_for_every_handle(
+    open_clew: Open, clock: FixedClock
+) -> None:
     here, there = (Tokens(open_clew().store, clock) for _ in range(2))
     secret, token = here.create("bot", spaces=None, rights=["read"])
     assert there.grant(secret) is not None
@@ -106,11 +128,19 @@ def test_a_token_ends_at_its_moment_and_stays_listed(tokens: Tokens, clock: Fixe
 
 
 def test_an_end_is_a_span_a_date_or_a_moment(tokens: Tokens, clock: FixedClock) -> None:
-    ends: list[tuple[Any, int]] = [("30d", 30), ("1w", 7), ("48h", 2), (timedelta(days=3), 3), (clock() + timedelta(days=5), 5)]
+    ends: list[tuple[Any, int]] = [
+        ("30d", 30),
+        ("1w", 7),
+        ("48h", 2),
+        (timedelta(days=3), 3),
+        (clock() + timedelta(days=5), 5),
+    ]
     for number, (given, days) in enumerate(ends):
         made = tokens.create(f"t{number}", spaces=None, rights=["read"], expires=given)[1]
         assert made.expires == clock() + timedelta(days=days)
-    whole_day = tokens.create("date", spaces=None, rights=["read"], expires=date(2026, 12, 31))[1].expires
+    whole_day = tokens.create("date", spaces=None, rights=["read"], expires=date(2026, 12, 31))[
+        1
+    ].expires
     assert whole_day is not None
     assert whole_day.isoformat() == "2026-12-31T23:59:59.999999+00:00"
 
@@ -147,7 +177,9 @@ def test_a_name_is_taken_until_its_token_is_over(tokens: Tokens, clock: FixedClo
         ("expires", {"expires": timedelta.max}),
     ],
 )
-def test_bad_input_is_named_and_nothing_is_kept(tokens: Tokens, field: str, given: dict[str, object]) -> None:
+def test_bad_input_is_named_and_nothing_is_kept(
+    tokens: Tokens, field: str, given: dict[str, object]
+) -> None:
     options: dict[str, object] = {"name": "bot", "spaces": ["work"], "rights": ["read"], **given}
     with pytest.raises(InputError) as caught:
         tokens.create(**options)  # type: ignore[arg-type]
@@ -155,7 +187,9 @@ def test_bad_input_is_named_and_nothing_is_kept(tokens: Tokens, field: str, give
     assert tokens.list() == ()
 
 
-def test_the_store_and_its_backup_hold_no_secret_and_the_backup_still_knows_it(open_clew: Open, path: Path, clock: FixedClock) -> None:
+def test_the_store_and_its_backup_hold_no_secret_and_the_backup_still_knows_it(
+    open_clew: Open, path: Path, clock: FixedClock
+) -> None:
     memory = open_clew()
     secret, token = Tokens(memory.store, clock).create("bot", spaces=["work"], rights=["read"])
     copy = memory.backup(path.with_name("copy.clew"))
@@ -174,8 +208,12 @@ def test_an_export_has_no_tokens(memory: clew.Clew, tokens: Tokens) -> None:
     assert "canary-name" not in lines
 
 
-@pytest.mark.parametrize("damaged", [{"rights": ["all"]}, {"expires": "never"}, {"spaces": 3}, {"created": None}])
-def test_a_damaged_record_grants_nothing_and_can_be_revoked(memory: clew.Clew, tokens: Tokens, damaged: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    "damaged", [{"rights": ["all"]}, {"expires": "never"}, {"spaces": 3}, {"created": None}]
+)
+def test_a_damaged_record_grants_nothing_and_can_be_revoked(
+    memory: clew.Clew, tokens: Tokens, damaged: dict[str, object]
+) -> None:
     secret, token = tokens.create("bot", spaces=["work"], rights=["read"])
     other, _ = tokens.create("other", spaces=["work"], rights=["read"])
     memory.store.keep(KIND, token.id, {**memory.store.kept(KIND)[token.id], **damaged})
@@ -187,7 +225,9 @@ def test_a_damaged_record_grants_nothing_and_can_be_revoked(memory: clew.Clew, t
 
 def test_a_record_without_a_hash_opens_for_nobody(memory: clew.Clew, tokens: Tokens) -> None:
     secret, token = tokens.create("bot", spaces=None, rights=["admin"])
-    body = {name: value for name, value in memory.store.kept(KIND)[token.id].items() if name != "hash"}
+    body = {
+        name: value for name, value in memory.store.kept(KIND)[token.id].items() if name != "hash"
+    }
     memory.store.keep(KIND, token.id, body)
     assert tokens.grant(secret) is None
     assert tokens.grant(f"{PREFIX}{token.id}_") is None

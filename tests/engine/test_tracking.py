@@ -36,10 +36,15 @@ def test_only_what_was_returned_is_counted(memory: clew.Clew) -> None:
     answer = memory.recall("coffee machine", k=1)
     assert len(answer.channels["sparse"]) == 3
     assert accesses(memory) == [1, 0, 0]
-    assert [event.kind for event in memory.history(answer.hits[0].id)] == [EventKind.ADD, EventKind.ACCESS]
+    assert [event.kind for event in memory.history(answer.hits[0].id)] == [
+        EventKind.ADD,
+        EventKind.ACCESS,
+    ]
 
 
-def test_a_second_recall_within_the_hour_does_not_count(memory: clew.Clew, clock: FixedClock) -> None:
+def test_a_second_recall_within_the_hour_does_not_count(
+    memory: clew.Clew, clock: FixedClock
+) -> None:
     memory.remember(COFFEE[0])
     counts = []
     for minutes in (0, 59, 1, 59, 1):
@@ -99,7 +104,8 @@ def test_a_slow_store_does_not_delay_a_recall() -> None:
         memory.remember_many(COFFEE)
         first = memory.recall("coffee machine", k=1)
         store.asked.wait()
-        assert len(memory.recall("coffee").hits) == 3  # returns although the first access is still being written
+        # returns although the first access is still being written
+        assert len(memory.recall("coffee").hits) == 3
         store.allowed.set()
         assert accesses(memory) == [1, 1, 1]
     assert first.hits[0].text == COFFEE[0]
@@ -112,7 +118,9 @@ class BusyStore(MemoryStore):
 
 
 def test_an_access_that_cannot_be_counted_is_reported_and_costs_no_answer() -> None:
-    with clew.Clew(store=BusyStore(), embedder=None, settings=load().settings, clock=FixedClock(NOW)) as memory:
+    with clew.Clew(
+        store=BusyStore(), embedder=None, settings=load().settings, clock=FixedClock(NOW)
+    ) as memory:
         memory.remember(COFFEE[0])
         assert memory.recall("coffee").hits
         assert memory.stats()["tracking_failure"] == "The file was locked for 30 s."
@@ -134,7 +142,9 @@ class FullStore(MemoryStore):
 
 def test_one_piece_that_cannot_be_counted_does_not_take_the_others_with_it() -> None:
     store = FullStore()
-    counting = AccessTracker(store, load(overrides={"access": {"flush_seconds": 3600.0, "batch": 2}}).settings.access)
+    counting = AccessTracker(
+        store, load(overrides={"access": {"flush_seconds": 3600.0, "batch": 2}}).settings.access
+    )
     counting.record(["a", "b", "c", "d", "e"], NOW, space="default")
     counting.flush()
     assert store.written == ["c", "d", "e"]
@@ -161,7 +171,9 @@ class LockedStore(MemoryStore):
 
 def test_what_a_lock_was_in_the_way_of_is_counted_after_it() -> None:
     store = LockedStore()
-    counting = AccessTracker(store, load(overrides={"access": {"flush_seconds": 3600.0, "batch": 2}}).settings.access)
+    counting = AccessTracker(
+        store, load(overrides={"access": {"flush_seconds": 3600.0, "batch": 2}}).settings.access
+    )
     counting.record(["a", "b", "c"], NOW, space="default")
     counting.flush()
     assert store.asked == 1  # what is in the way of one piece is in the way of the next
@@ -173,10 +185,14 @@ def test_what_a_lock_was_in_the_way_of_is_counted_after_it() -> None:
     counting.close()
 
 
-def test_the_writer_comes_back_to_what_a_callers_flush_could_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_writer_comes_back_to_what_a_callers_flush_could_not_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(tracking, "PATIENCE_SECONDS", 0.0)
     store = LockedStore()
-    counting = AccessTracker(store, load(overrides={"access": {"flush_seconds": 0.0}}).settings.access)
+    counting = AccessTracker(
+        store, load(overrides={"access": {"flush_seconds": 0.0}}).settings.access
+    )
     counting.record(["a"], NOW, space="default")
     counting.flush()
     store.locked = False
@@ -184,10 +200,14 @@ def test_the_writer_comes_back_to_what_a_callers_flush_could_not_count(monkeypat
     counting.close()
 
 
-def test_a_store_that_stays_locked_is_not_asked_over_and_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_stays_locked_is_not_asked_over_and_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(tracking, "PATIENCE_SECONDS", LONG_SECONDS)
     store = LockedStore()
-    counting = AccessTracker(store, load(overrides={"access": {"flush_seconds": 0.0, "batch": 1}}).settings.access)
+    counting = AccessTracker(
+        store, load(overrides={"access": {"flush_seconds": 0.0, "batch": 1}}).settings.access
+    )
     counting.record(["a", "b", "c"], NOW, space="default")
     wait_until(lambda: store.asked > 0)
     wait_until(lambda: bool(counting._condition._waiters) or store.asked > 1)  # type: ignore[attr-defined]  # the writer rests
@@ -195,10 +215,14 @@ def test_a_store_that_stays_locked_is_not_asked_over_and_over(monkeypatch: pytes
     counting.close()
 
 
-def test_a_store_that_stays_locked_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_stays_locked_does_not_fill_the_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(tracking, "BATCHES_KEPT", 2)
     store = LockedStore()
-    counting = AccessTracker(store, load(overrides={"access": {"flush_seconds": 3600.0, "batch": 2}}).settings.access)
+    counting = AccessTracker(
+        store, load(overrides={"access": {"flush_seconds": 3600.0, "batch": 2}}).settings.access
+    )
     for number in range(20):
         counting.record([f"n{number}"], NOW, space="default")
         counting.flush()
@@ -213,7 +237,9 @@ class FailingStore(MemoryStore):
 
 
 def test_an_error_that_no_store_should_raise_is_reported_and_ends_nothing() -> None:
-    counting = AccessTracker(FailingStore(), load(overrides={"access": {"flush_seconds": 3600.0}}).settings.access)
+    counting = AccessTracker(
+        FailingStore(), load(overrides={"access": {"flush_seconds": 3600.0}}).settings.access
+    )
     counting.record(["a"], NOW, space="default")
     counting.flush()
     assert counting.failure == "OSError: The cable is out."
@@ -223,7 +249,9 @@ def test_an_error_that_no_store_should_raise_is_reported_and_ends_nothing() -> N
 def test_what_was_counted_is_told_once_for_each_space_and_nothing_else() -> None:
     told: list[tuple[str, list[NodeId], datetime]] = []
     settings = load(overrides={"access": {"flush_seconds": 3600.0, "batch": 2}}).settings.access
-    counting = AccessTracker(FullStore(), settings, publish=lambda space, ids, at: told.append((space, list(ids), at)))
+    counting = AccessTracker(
+        FullStore(), settings, publish=lambda space, ids, at: told.append((space, list(ids), at))
+    )
     counting.record(["a", "b"], NOW, space="work")  # cannot be counted
     counting.record(["c", "d"], later(1), space="work")
     counting.record(["e"], NOW, space="home")
@@ -256,10 +284,17 @@ class CountingStore(MemoryStore):
 
 
 def tracker(store: CountingStore, **settings: float) -> AccessTracker:
-    return AccessTracker(store, load(overrides={"access": {"flush_seconds": 3600.0, "batch": 4, **settings}}).settings.access)
+    return AccessTracker(
+        store,
+        load(
+            overrides={"access": {"flush_seconds": 3600.0, "batch": 4, **settings}}
+        ).settings.access,
+    )
 
 
-def test_a_full_batch_waits_for_a_pause_and_is_written_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_batch_waits_for_a_pause_and_is_written_in_pieces(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(tracking, "PAUSE_SECONDS", 3600.0)
     monkeypatch.setattr(tracking, "PATIENCE_SECONDS", 3600.0)
     store = CountingStore()
@@ -272,7 +307,9 @@ def test_a_full_batch_waits_for_a_pause_and_is_written_in_pieces(monkeypatch: py
 
 
 @pytest.mark.parametrize("impatient", ["PAUSE_SECONDS", "PATIENCE_SECONDS"])
-def test_a_full_batch_is_written_after_a_pause_or_when_none_comes(impatient: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_batch_is_written_after_a_pause_or_when_none_comes(
+    impatient: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tracking, "PAUSE_SECONDS", 3600.0)
     monkeypatch.setattr(tracking, "PATIENCE_SECONDS", 3600.0)
     monkeypatch.setattr(tracking, impatient, 0.0)

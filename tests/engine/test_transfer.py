@@ -13,16 +13,29 @@ import pytest
 import clew
 from clew.errors import InputError
 from clew.testing import FixedClock, later
-from clew.words import content_hash
+from clew.text.words import content_hash
 from tests.conftest import Open
 
 
 @pytest.fixture
 def rich(memory: clew.Clew, clock: FixedClock) -> clew.Clew:
     """A store with something of everything."""
-    first = memory.remember("The staging server runs Postgres 16", title="Staging", tags=["db"], metadata={"a": {"b": [1, 2.5, None]}})
-    second = memory.remember("Die Prüfung läuft um 数据库 🎉 ab", space="other", category="plan", valid_to=later(9), idempotency_key="k")
-    third = memory.remember('A line with a \u2028 separator and "quotes" and a backslash \\', importance=0.123456789)
+    first = memory.remember(
+        "The staging server runs Postgres 16",
+        title="Staging",
+        tags=["db"],
+        metadata={"a": {"b": [1, 2.5, None]}},
+    )
+    second = memory.remember(
+        "Die Prüfung läuft um 数据库 🎉 ab",
+        space="other",
+        category="plan",
+        valid_to=later(9),
+        idempotency_key="k",
+    )
+    third = memory.remember(
+        'A line with a \u2028 separator and "quotes" and a backslash \\', importance=0.123456789
+    )
     memory.remember("The staging server runs Postgres 16", source="again")
     clock.advance(hours=2, microseconds=7)
     memory.recall("staging server")
@@ -35,7 +48,9 @@ def rich(memory: clew.Clew, clock: FixedClock) -> clew.Clew:
     return memory
 
 
-def test_a_loaded_export_is_the_same_store(rich: clew.Clew, open_clew: Open, tmp_path: Path) -> None:
+def test_a_loaded_export_is_the_same_store(
+    rich: clew.Clew, open_clew: Open, tmp_path: Path
+) -> None:
     lines = list(rich.export())
     for target in (":memory:", tmp_path / "copy.clew"):
         copy = open_clew(target)
@@ -43,9 +58,19 @@ def test_a_loaded_export_is_the_same_store(rich: clew.Clew, open_clew: Open, tmp
         assert (loaded.nodes, loaded.skipped, loaded.edges, loaded.notes) == (3, 0, 2, ())
         assert list(copy.export()) == lines
         assert copy.verify() == ()
-        for name in ("nodes", "live", "expired", "edges", "by_space", "model", "vectors", "unembedded"):
+        for name in (
+            "nodes",
+            "live",
+            "expired",
+            "edges",
+            "by_space",
+            "model",
+            "vectors",
+            "unembedded",
+        ):
             assert copy.stats()[name] == rich.stats()[name], name
-        assert copy.stats()["events"] == rich.stats()["events"] - 1  # that something was forgotten is not passed on
+        # that something was forgotten is not passed on
+        assert copy.stats()["events"] == rich.stats()["events"] - 1
         ask = "staging server Postgres"
         assert [(hit.id, hit.score) for hit in copy.recall(ask, track=False).hits] == [
             (hit.id, hit.score) for hit in rich.recall(ask, track=False).hits
@@ -70,7 +95,9 @@ def test_an_export_of_one_space_holds_only_that(rich: clew.Clew, open_clew: Open
     assert copy.stats()["edges"] == 0
 
 
-def test_an_export_without_vectors_is_filled_by_reembedding(rich: clew.Clew, open_clew: Open) -> None:
+def test_an_export_without_vectors_is_filled_by_reembedding(
+    rich: clew.Clew, open_clew: Open
+) -> None:
     lines = list(rich.export(vectors=False))
     assert not any('"vector"' in line for line in lines)
     copy = open_clew(":memory:")
@@ -90,7 +117,9 @@ def test_vectors_of_another_model_stay_out_and_it_is_said(rich: clew.Clew, open_
     assert other.stats()["unembedded"] == 0
 
 
-def test_many_nodes_are_loaded_in_batches_with_what_belongs_to_them(open_clew: Open, tmp_path: Path) -> None:
+def test_many_nodes_are_loaded_in_batches_with_what_belongs_to_them(
+    open_clew: Open, tmp_path: Path
+) -> None:
     memory = open_clew(duplicates={"near": False})
     memory.remember_many([f"Fact number {n} is about the subject {n * 31}" for n in range(1200)])
     lines = list(memory.export())
@@ -118,7 +147,9 @@ def changed(line: str, record_kind: str, /, **values: Any) -> str:
     return json.dumps(record)
 
 
-def test_a_bad_line_is_named_and_nothing_of_the_file_is_loaded(rich: clew.Clew, open_clew: Open) -> None:
+def test_a_bad_line_is_named_and_nothing_of_the_file_is_loaded(
+    rich: clew.Clew, open_clew: Open
+) -> None:
     good = list(rich.export())
     node = next(n for n, line in enumerate(good) if '"node":{' in line)
     event = next(n for n, line in enumerate(good) if '"event":{' in line)
@@ -182,7 +213,9 @@ def test_a_bad_line_is_named_and_nothing_of_the_file_is_loaded(rich: clew.Clew, 
         assert copy.stats()["nodes"] == 0, line
 
 
-def test_a_bad_line_at_the_end_of_a_long_file_leaves_the_store_as_it_was(open_clew: Open, path: Path) -> None:
+def test_a_bad_line_at_the_end_of_a_long_file_leaves_the_store_as_it_was(
+    open_clew: Open, path: Path
+) -> None:
     memory = open_clew(":memory:", duplicates={"near": False})
     memory.remember_many([f"Fact number {n} is about the subject {n * 31}" for n in range(600)])
     target = open_clew()
@@ -192,7 +225,9 @@ def test_a_bad_line_at_the_end_of_a_long_file_leaves_the_store_as_it_was(open_cl
     assert target.load(memory.export()).nodes == 600
 
 
-def test_with_skip_invalid_the_rest_is_loaded_and_every_line_that_is_not_is_named(rich: clew.Clew, open_clew: Open) -> None:
+def test_with_skip_invalid_the_rest_is_loaded_and_every_line_that_is_not_is_named(
+    rich: clew.Clew, open_clew: Open
+) -> None:
     good = list(rich.export())
     first = next(n for n, line in enumerate(good) if '"node":{' in line)
     theirs = json.loads(good[first])["node"]["id"]
@@ -210,7 +245,10 @@ def test_with_skip_invalid_the_rest_is_loaded_and_every_line_that_is_not_is_name
 def test_an_id_or_a_key_that_comes_twice_is_refused(rich: clew.Clew, open_clew: Open) -> None:
     good = list(rich.export())
     twice = next(line for line in good if '"idempotency_key":"k"' in line)
-    for line, problem in ((twice, "of an earlier line"), (changed(twice, "node", id="another"), "of another memory")):
+    for line, problem in (
+        (twice, "of an earlier line"),
+        (changed(twice, "node", id="another"), "of another memory"),
+    ):
         copy = open_clew(":memory:")
         with pytest.raises(InputError, match=rf"line {len(good) + 1}:.*{problem}"):
             copy.load([*good, line])
@@ -220,7 +258,9 @@ def test_an_id_or_a_key_that_comes_twice_is_refused(rich: clew.Clew, open_clew: 
 def test_a_loaded_secret_is_taken_out_as_if_it_were_remembered(open_clew: Open, path: Path) -> None:
     source = open_clew(":memory:", firewall={"secrets": "allow"})
     secret = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
-    source.remember(f"The deploy key of staging is {secret}, kept by Tomas.", metadata={"key": secret})
+    source.remember(
+        f"The deploy key of staging is {secret}, kept by Tomas.", metadata={"key": secret}
+    )
     lines = list(source.export())
     target = open_clew()
     loaded = target.load(lines)
@@ -252,7 +292,9 @@ def test_a_loaded_secret_is_taken_out_as_if_it_were_remembered(open_clew: Open, 
         ["\x00\x01"],
     ],
 )
-def test_what_is_no_export_is_refused_at_the_first_line(memory: clew.Clew, lines: list[str]) -> None:
+def test_what_is_no_export_is_refused_at_the_first_line(
+    memory: clew.Clew, lines: list[str]
+) -> None:
     with pytest.raises(InputError, match="line 1:"):
         memory.load(lines)
     assert memory.stats()["nodes"] == 0

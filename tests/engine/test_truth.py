@@ -23,7 +23,14 @@ QUESTION = "where does Alice live"
 @pytest.fixture
 def paris(memory: clew.Clew, clock: FixedClock) -> str:
     """Remembered on 1 March 2026 as true since 2020; a day has passed."""
-    id = memory.remember(PARIS, valid_from="2020-01-01", title="Alice's home", category="fact", tags=["people"], importance=0.8).id
+    id = memory.remember(
+        PARIS,
+        valid_from="2020-01-01",
+        title="Alice's home",
+        category="fact",
+        tags=["people"],
+        importance=0.8,
+    ).id
     clock.advance(days=1)
     return str(id)
 
@@ -35,7 +42,9 @@ def day(year: int) -> datetime:
 def texts(memory: clew.Clew, as_of: str | None = None, known_at: str | None = None) -> list[str]:
     """What is recalled and what is listed, which must be the same."""
     listed = sorted(node.text for node in memory.recent(as_of=as_of, known_at=known_at))
-    recalled = memory.recall(QUESTION, as_of=as_of, known_at=known_at, track=False, preset="balanced")
+    recalled = memory.recall(
+        QUESTION, as_of=as_of, known_at=known_at, track=False, preset="balanced"
+    )
     assert sorted(hit.text for hit in recalled.hits) == listed
     return listed
 
@@ -56,16 +65,26 @@ def test_what_was_believed_before_stays_recallable(memory: clew.Clew, paris: str
     assert texts(memory, as_of="2025-01-01", known_at="2026-03-01T11:59") == []
 
 
-def test_the_new_memory_is_about_the_same_as_the_old_unless_told_otherwise(memory: clew.Clew, paris: str) -> None:
+def test_the_new_memory_is_about_the_same_as_the_old_unless_told_otherwise(
+    memory: clew.Clew, paris: str
+) -> None:
     memory.protect(paris)
     new = memory.get(str(memory.supersede(paris, BERLIN, importance=0.3, source="a letter").id))
     assert new is not None
-    assert (new.title, new.category, new.tags, new.importance, new.source) == ("Alice's home", "fact", ("people",), 0.3, "a letter")
+    assert (new.title, new.category, new.tags, new.importance, new.source) == (
+        "Alice's home",
+        "fact",
+        ("people",),
+        0.3,
+        "a letter",
+    )
     assert new.protected
     assert new.t_valid == memory.now()
 
 
-def test_the_old_memory_keeps_its_id_its_key_and_its_accesses(memory: clew.Clew, clock: FixedClock) -> None:
+def test_the_old_memory_keeps_its_id_its_key_and_its_accesses(
+    memory: clew.Clew, clock: FixedClock
+) -> None:
     id = str(memory.remember(PARIS, idempotency_key="home").id)
     memory.recall(QUESTION)
     assert [event.kind for event in memory.history(id)] == [EventKind.ADD, EventKind.ACCESS]
@@ -77,7 +96,9 @@ def test_the_old_memory_keeps_its_id_its_key_and_its_accesses(memory: clew.Clew,
     assert memory.remember("Something else altogether", idempotency_key="home").id == id
 
 
-def test_versions_have_the_vectors_of_the_memory_without_a_model(memory: clew.Clew, paris: str, open_clew: Open) -> None:
+def test_versions_have_the_vectors_of_the_memory_without_a_model(
+    memory: clew.Clew, paris: str, open_clew: Open
+) -> None:
     memory.close()
     with open_clew(model={"embedder": "none"}) as without:
         without.invalidate(paris, at="2024-01-01")
@@ -94,7 +115,9 @@ def test_an_invalidated_memory_is_true_until_then(memory: clew.Clew, paris: str)
     assert texts(memory, as_of="2022-01-01", known_at="2026-03-01T18:00") == [PARIS]
 
 
-def test_an_end_said_again_is_corrected_and_said_twice_changes_nothing(memory: clew.Clew, paris: str, clock: FixedClock) -> None:
+def test_an_end_said_again_is_corrected_and_said_twice_changes_nothing(
+    memory: clew.Clew, paris: str, clock: FixedClock
+) -> None:
     memory.invalidate(paris, at="2022-01-01")
     before = memory.history(paris)
     assert memory.invalidate(paris, at="2022-01-01").t_invalid == day(2022)
@@ -105,13 +128,17 @@ def test_an_end_said_again_is_corrected_and_said_twice_changes_nothing(memory: c
     assert texts(memory, as_of="2022-06-01", known_at="2026-03-02T18:00") == []
 
 
-def test_an_expired_memory_was_believed_until_now_and_is_so_of_no_time(memory: clew.Clew, paris: str, clock: FixedClock) -> None:
+def test_an_expired_memory_was_believed_until_now_and_is_so_of_no_time(
+    memory: clew.Clew, paris: str, clock: FixedClock
+) -> None:
     assert memory.expire(paris).t_expired == clock()
     assert texts(memory, as_of="2023-01-01") == []
     assert texts(memory, as_of="2023-01-01", known_at="2026-03-02T11:59") == [PARIS]
 
 
-def test_a_memory_is_true_again_and_the_gap_stays(memory: clew.Clew, paris: str, clock: FixedClock) -> None:
+def test_a_memory_is_true_again_and_the_gap_stays(
+    memory: clew.Clew, paris: str, clock: FixedClock
+) -> None:
     memory.invalidate(paris, at="2022-01-01")
     clock.advance(days=1)
     assert memory.reassert(paris, valid_from="2024-01-01").id == paris
@@ -120,7 +147,9 @@ def test_a_memory_is_true_again_and_the_gap_stays(memory: clew.Clew, paris: str,
     assert texts(memory, as_of="2025-06-01", known_at="2026-03-02T18:00") == []
 
 
-def test_what_was_disbelieved_can_be_believed_again(memory: clew.Clew, paris: str, clock: FixedClock) -> None:
+def test_what_was_disbelieved_can_be_believed_again(
+    memory: clew.Clew, paris: str, clock: FixedClock
+) -> None:
     memory.expire(paris)
     clock.advance(days=1)
     memory.reassert(paris, valid_from="2021-01-01")
@@ -136,11 +165,15 @@ def test_expiring_a_memory_with_two_intervals_expires_both(memory: clew.Clew, pa
     assert texts(memory, as_of="2021-01-01") == texts(memory, as_of="2025-01-01") == []
 
 
-def test_an_earlier_interval_can_be_changed_by_its_own_id_but_not_into_the_next(memory: clew.Clew, paris: str, clock: FixedClock) -> None:
+def test_an_earlier_interval_can_be_changed_by_its_own_id_but_not_into_the_next(
+    memory: clew.Clew, paris: str, clock: FixedClock
+) -> None:
     memory.invalidate(paris, at="2022-01-01")
     memory.reassert(paris, valid_from="2024-01-01")
     clock.advance(days=1)
-    earlier = next(node for node in memory.versions(paris) if node.id != paris and node.t_expired is None)
+    earlier = next(
+        node for node in memory.versions(paris) if node.id != paris and node.t_expired is None
+    )
     memory.invalidate(earlier.id, at="2021-01-01")
     assert texts(memory, as_of="2021-06-01") == []
     assert texts(memory, as_of="2025-06-01") == [PARIS]
@@ -148,8 +181,12 @@ def test_an_earlier_interval_can_be_changed_by_its_own_id_but_not_into_the_next(
         memory.invalidate(earlier.id, at="2024-06-01")
 
 
-def test_a_fact_that_arrives_late_is_believed_from_its_arrival(memory: clew.Clew, paris: str) -> None:
-    memory.remember("Alice lived in Rome above a bakery", valid_from="2010-01-01", valid_to="2019-12-31")
+def test_a_fact_that_arrives_late_is_believed_from_its_arrival(
+    memory: clew.Clew, paris: str
+) -> None:
+    memory.remember(
+        "Alice lived in Rome above a bakery", valid_from="2010-01-01", valid_to="2019-12-31"
+    )
     assert texts(memory, as_of="2015-01-01") == ["Alice lived in Rome above a bakery"]
     assert texts(memory, as_of="2015-01-01", known_at="2026-03-02T11:00") == []
 
@@ -178,23 +215,34 @@ def test_the_id_of_a_version_leads_to_the_memory(memory: clew.Clew, paris: str) 
     assert memory.stats()["nodes"] == 0
 
 
-def test_a_memory_is_shown_as_it_was_or_what_stood_in_its_place(memory: clew.Clew, paris: str) -> None:
+def test_a_memory_is_shown_as_it_was_or_what_stood_in_its_place(
+    memory: clew.Clew, paris: str
+) -> None:
     berlin = str(memory.supersede(paris, BERLIN, valid_from="2024-01-01").id)
 
     def shown(id: str, **times: str) -> str | None:
         node: Node | None = memory.get(id, **times)
         return None if node is None else node.text
 
-    assert shown(paris) == shown(paris, as_of="2023-01-01") == shown(berlin, as_of="2023-01-01") == PARIS
+    assert (
+        shown(paris)
+        == shown(paris, as_of="2023-01-01")
+        == shown(berlin, as_of="2023-01-01")
+        == PARIS
+    )
     assert shown(paris, as_of="2025-01-01") == shown(berlin, as_of="2025-01-01") == BERLIN
     assert shown(berlin, as_of="2025-01-01", known_at="2026-03-01T18:00") == PARIS
     assert shown(paris, as_of="2019-01-01") is None
 
 
-def test_the_chain_of_versions_is_in_the_order_of_valid_time(memory: clew.Clew, paris: str, clock: FixedClock) -> None:
+def test_the_chain_of_versions_is_in_the_order_of_valid_time(
+    memory: clew.Clew, paris: str, clock: FixedClock
+) -> None:
     berlin = str(memory.supersede(paris, BERLIN, valid_from="2024-01-01").id)
     clock.advance(days=1)
-    rome = str(memory.supersede(berlin, "Alice lives in Rome above a bakery", valid_from="2025-01-01").id)
+    rome = str(
+        memory.supersede(berlin, "Alice lives in Rome above a bakery", valid_from="2025-01-01").id
+    )
     for id in (paris, berlin, rome):
         assert [(node.text.split()[3], node.t_expired is None) for node in memory.versions(id)] == [
             ("Paris", False),
@@ -203,10 +251,15 @@ def test_the_chain_of_versions_is_in_the_order_of_valid_time(memory: clew.Clew, 
             ("Berlin", True),
             ("Rome", True),
         ]
-    assert [(edge.source, edge.target) for edge in memory.store.edges([berlin])] == [(berlin, paris), (rome, berlin)]
+    assert [(edge.source, edge.target) for edge in memory.store.edges([berlin])] == [
+        (berlin, paris),
+        (rome, berlin),
+    ]
 
 
-def test_forgetting_a_memory_forgets_its_versions_and_changes_no_other(memory: clew.Clew, paris: str) -> None:
+def test_forgetting_a_memory_forgets_its_versions_and_changes_no_other(
+    memory: clew.Clew, paris: str
+) -> None:
     berlin = str(memory.supersede(paris, BERLIN, valid_from="2024-01-01").id)
     before = memory.get(berlin)
     memory.forget(paris, only=True)
@@ -216,12 +269,15 @@ def test_forgetting_a_memory_forgets_its_versions_and_changes_no_other(memory: c
     assert [event.kind for event in memory.history(paris)] == [EventKind.FORGET]
 
 
-def test_what_superseded_a_memory_can_be_forgotten_without_bringing_it_back(memory: clew.Clew, paris: str) -> None:
+def test_what_superseded_a_memory_can_be_forgotten_without_bringing_it_back(
+    memory: clew.Clew, paris: str
+) -> None:
     berlin = str(memory.supersede(paris, BERLIN, valid_from="2024-01-01").id)
     memory.forget(berlin)
     assert texts(memory) == []
     assert texts(memory, as_of="2023-01-01") == [PARIS]
-    memory.supersede(paris, "Alice lives in Rome above a bakery", valid_from="2025-01-01")  # nothing stands in its place any more
+    # nothing stands in its place any more
+    memory.supersede(paris, "Alice lives in Rome above a bakery", valid_from="2025-01-01")
     assert texts(memory, as_of="2024-06-01") == []
 
 
@@ -238,7 +294,9 @@ def test_a_retry_under_the_same_key_supersedes_once(memory: clew.Clew, paris: st
     assert len(memory.history(paris)) == 2
 
 
-def test_a_failure_half_way_leaves_everything_as_it_was(memory: clew.Clew, paris: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_half_way_leaves_everything_as_it_was(
+    memory: clew.Clew, paris: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = list(memory.store.nodes())
 
     def broken(*_: object) -> None:
@@ -253,16 +311,24 @@ def test_a_failure_half_way_leaves_everything_as_it_was(memory: clew.Clew, paris
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda memory, id: memory.supersede(id, BERLIN, valid_to="2019-01-01"), "valid_to: must be after"),
+        (
+            lambda memory, id: memory.supersede(id, BERLIN, valid_to="2019-01-01"),
+            "valid_to: must be after",
+        ),
         (lambda memory, id: memory.supersede(id, PARIS), "text: is what"),
         (lambda memory, id: memory.supersede(id, BERLIN, space="other"), "space: is not that of"),
         (lambda memory, id: memory.supersede(id, BERLIN, colour="red"), "memory: is not known"),
-        (lambda memory, id: memory.invalidate(id, at="2019-01-01"), "at: is before 2020-01-01T00:00:00Z"),
+        (
+            lambda memory, id: memory.invalidate(id, at="2019-01-01"),
+            "at: is before 2020-01-01T00:00:00Z",
+        ),
         (lambda memory, id: memory.invalidate(id, at="yesterday"), "at: is not a moment"),
         (lambda memory, id: memory.reassert(id), "id: is true without end already"),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_way_out(memory: clew.Clew, paris: str, change: object, problem: str) -> None:
+def test_what_cannot_be_is_refused_with_the_way_out(
+    memory: clew.Clew, paris: str, change: object, problem: str
+) -> None:
     before = list(memory.store.nodes())
     with pytest.raises(InputError) as refused:
         change(memory, paris)  # type: ignore[operator]
@@ -272,7 +338,10 @@ def test_what_cannot_be_is_refused_with_the_way_out(memory: clew.Clew, paris: st
 
 def test_what_is_over_is_refused_with_the_way_out(memory: clew.Clew, paris: str) -> None:
     berlin = str(memory.supersede(paris, BERLIN, valid_from="2024-01-01").id)
-    for change in (lambda: memory.supersede(paris, "Alice lives in Rome"), lambda: memory.invalidate(paris)):
+    for change in (
+        lambda: memory.supersede(paris, "Alice lives in Rome"),
+        lambda: memory.invalidate(paris),
+    ):
         with pytest.raises(InputError, match=f"was superseded by {berlin}"):
             change()
     with pytest.raises(InputError, match="until when"):
@@ -286,14 +355,21 @@ def test_what_is_over_is_refused_with_the_way_out(memory: clew.Clew, paris: str)
 def test_an_unknown_id_and_a_part_of_a_document_are_refused(memory: clew.Clew) -> None:
     memory.import_data("# Harbour\n\nThe crane stands at berth nine.\n", name="harbour.md")
     (part,) = memory.recall("crane berth").hits
-    for change in (memory.invalidate, memory.expire, memory.reassert, lambda id: memory.supersede(id, BERLIN)):
+    for change in (
+        memory.invalidate,
+        memory.expire,
+        memory.reassert,
+        lambda id: memory.supersede(id, BERLIN),
+    ):
         with pytest.raises(NotFoundError):
             change("nobody")
         with pytest.raises(InputError, match="of an imported file"):
             change(part.id)
 
 
-def test_a_clock_that_went_back_is_refused(memory: clew.Clew, paris: str, clock: FixedClock) -> None:
+def test_a_clock_that_went_back_is_refused(
+    memory: clew.Clew, paris: str, clock: FixedClock
+) -> None:
     clock.advance(days=-30)
     for change in (memory.invalidate, memory.expire, lambda id: memory.supersede(id, BERLIN)):
         with pytest.raises(InputError, match="clock: is before 2026-03-01T12:00:00Z"):
@@ -301,7 +377,9 @@ def test_a_clock_that_went_back_is_refused(memory: clew.Clew, paris: str, clock:
     assert texts(memory, as_of="2025-01-01") == [PARIS]
 
 
-def test_two_openings_of_one_store_cannot_both_supersede(memory: clew.Clew, paris: str, open_clew: Open) -> None:
+def test_two_openings_of_one_store_cannot_both_supersede(
+    memory: clew.Clew, paris: str, open_clew: Open
+) -> None:
     other = open_clew()
     berlin = other.supersede(paris, BERLIN).id
     with pytest.raises(InputError, match=f"superseded by {berlin}"):
@@ -327,7 +405,12 @@ def test_a_changed_store_is_sound(memory: clew.Clew, paris: str) -> None:
     assert memory.verify() == ()
 
 
-DYNAMIC: dict[str, Any] = {"title": "Staging port", "category": "fact", "stability": "dynamic", "near": False}
+DYNAMIC: dict[str, Any] = {
+    "title": "Staging port",
+    "category": "fact",
+    "stability": "dynamic",
+    "near": False,
+}
 
 
 def test_nothing_supersedes_by_itself_unless_it_is_set(memory: clew.Clew) -> None:
@@ -367,34 +450,49 @@ def test_by_itself_nothing_is_superseded_where_two_have_the_subject(open_clew: O
     assert len(memory.recent()) == 3
 
 
-def test_what_begins_after_its_successor_was_never_true_as_is_known_now(memory: clew.Clew, paris: str) -> None:
+def test_what_begins_after_its_successor_was_never_true_as_is_known_now(
+    memory: clew.Clew, paris: str
+) -> None:
     outcome = memory.supersede(paris, BERLIN, valid_from="2019-01-01")
     assert [node.id for node in memory.recent(as_of="2019-06-01")] == [outcome.id]
     assert [node.id for node in memory.recent(as_of="2021-06-01")] == [outcome.id]
     assert PARIS in [node.text for node in memory.versions(paris)]
 
 
-def test_what_was_said_to_begin_later_never_was_true_and_the_outcome_tells(memory: clew.Clew, paris: str) -> None:
+def test_what_was_said_to_begin_later_never_was_true_and_the_outcome_tells(
+    memory: clew.Clew, paris: str
+) -> None:
     (note,) = memory.supersede(paris, BERLIN, valid_from="2019-01-01").notes
-    assert note == f"{paris} was to begin at 2020-01-01T00:00:00Z, which is later: as is known now, it never was true."
+    assert (
+        note
+        == f"{paris} was to begin at 2020-01-01T00:00:00Z, which is later: as is known now, it never was true."
+    )
 
 
-def test_a_memory_told_without_a_beginning_was_true_until_it_is_superseded_however_early(memory: clew.Clew, clock: FixedClock) -> None:
+def test_a_memory_told_without_a_beginning_was_true_until_it_is_superseded_however_early(
+    memory: clew.Clew, clock: FixedClock
+) -> None:
     paris = str(memory.remember(PARIS).id)  # on 1 March 2026
     clock.advance(days=1)
     assert texts(memory, as_of="2023-12-31") == []
     outcome = memory.supersede(paris, BERLIN, valid_from="2024-01-01")
-    assert outcome.notes == (f"Since when {paris} was true was never said: it was until 2024-01-01T00:00:00Z, and at every time before.",)
+    assert outcome.notes == (
+        f"Since when {paris} was true was never said: it was until 2024-01-01T00:00:00Z, and at every time before.",
+    )
     assert texts(memory, as_of="2023-12-31") == texts(memory, as_of="1950-01-01") == [PARIS]
     assert texts(memory, as_of="2024-01-01") == texts(memory) == [BERLIN]
-    assert texts(memory, as_of="2023-12-31", known_at="2026-03-01T13:00") == [], "what was believed before stays as it was"
+    assert texts(memory, as_of="2023-12-31", known_at="2026-03-01T13:00") == [], (
+        "what was believed before stays as it was"
+    )
     assert texts(memory, as_of="2026-03-02", known_at="2026-03-01T13:00") == [PARIS]
     told = memory.history(paris)[-1]
     assert (told.kind, told.detail["was_from"]) == (EventKind.SUPERSEDE, "2026-03-01T12:00:00Z")
     assert memory.verify() == ()
 
 
-def test_a_memory_told_without_a_beginning_may_have_ended_before_it_was_told(memory: clew.Clew, clock: FixedClock) -> None:
+def test_a_memory_told_without_a_beginning_may_have_ended_before_it_was_told(
+    memory: clew.Clew, clock: FixedClock
+) -> None:
     paris = str(memory.remember(PARIS).id)
     clock.advance(days=1)
     ended = memory.invalidate(paris, at="2024-01-01")
@@ -408,7 +506,9 @@ def test_a_memory_told_without_a_beginning_may_have_ended_before_it_was_told(mem
     assert memory.verify() == ()
 
 
-def test_what_took_the_place_of_another_or_holds_again_begins_where_it_was_put(memory: clew.Clew, paris: str) -> None:
+def test_what_took_the_place_of_another_or_holds_again_begins_where_it_was_put(
+    memory: clew.Clew, paris: str
+) -> None:
     berlin = memory.supersede(paris, BERLIN).id
     with pytest.raises(InputError, match="became true"):
         memory.invalidate(str(berlin), at="2025-01-01")
@@ -421,7 +521,9 @@ def test_what_took_the_place_of_another_or_holds_again_begins_where_it_was_put(m
 def test_a_question_is_not_dated_by_what_has_no_beginning(memory: clew.Clew) -> None:
     moved = str(memory.remember("Alice moved to the canal with two cats").id)
     memory.invalidate(moved, at="2024-01-01")
-    answer = memory.recall("what happened yesterday, before Alice moved?", as_of="2023-06-01", track=False)
+    answer = memory.recall(
+        "what happened yesterday, before Alice moved?", as_of="2023-06-01", track=False
+    )
     assert "before Alice moved" in answer.trace["time"]["unresolved"]
 
 
@@ -432,7 +534,9 @@ def test_what_takes_the_place_of_an_ended_fact_ends_with_it(memory: clew.Clew) -
     assert new.t_invalid == datetime(2025, 1, 1, tzinfo=UTC)
 
 
-def test_half_a_character_is_removed_from_a_new_text_and_noted(memory: clew.Clew, paris: str) -> None:
+def test_half_a_character_is_removed_from_a_new_text_and_noted(
+    memory: clew.Clew, paris: str
+) -> None:
     outcome = memory.supersede(paris, "\ud800 lone surrogate in a text of words")
     assert "Removed 1 control character: U+D800 (1)." in outcome.notes
     node = memory.get(str(outcome.id))
@@ -454,7 +558,9 @@ def test_a_memory_that_says_the_new_text_already_takes_the_place_itself(memory: 
     assert old.id in [event.detail.get("supersedes") for event in memory.history(str(new.id))]
 
 
-def test_fields_of_the_new_text_are_never_dropped_for_a_memory_that_is_there(memory: clew.Clew) -> None:
+def test_fields_of_the_new_text_are_never_dropped_for_a_memory_that_is_there(
+    memory: clew.Clew,
+) -> None:
     old = memory.remember("The patient takes metformin every morning.")
     more = "The patient takes metformin every morning and omeprazole."
     new = memory.remember(more, near=False)

@@ -1,4 +1,7 @@
-"""Random histories against an oracle: for every time asked about and every time asked at, exactly what was believed then."""
+"""Random histories against an oracle.
+
+For every time asked about and every time asked at, exactly what was believed then.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ def day(number: int) -> datetime:
 
 @dataclass
 class Belief:
-    """That a text was true in an interval, and from when to when we thought so; None is without end."""
+    """That a text was true in an interval, and from when to when we thought so.
+
+    None is without end.
+    """
 
     text: str
     begins: datetime
@@ -57,7 +63,9 @@ class Fact:
     successor: Fact | None = None
     forgotten: bool = False
     told: datetime | None = None
-    """When it was told, for one that counts from then until somebody says otherwise: what began with being told has no beginning stated."""
+    """When it was told, for one that counts from then until somebody says otherwise: what began
+    with being told has no beginning stated.
+    """
 
     def believed(self) -> list[Belief]:
         return [belief for belief in self.beliefs if belief.until is None]
@@ -68,7 +76,10 @@ class Fact:
 
 @dataclass
 class World:
-    """The engine and the oracle side by side; every step is done to both, and a refusal must be one of both."""
+    """The engine and the oracle side by side.
+
+    Every step is done to both, and a refusal must be one of both.
+    """
 
     memory: clew.Clew
     clock: FixedClock
@@ -81,7 +92,8 @@ class World:
         self.clock.advance(days=pause)
         self.moments.add(self.clock())
         if operation == "assert" or not self.facts:
-            self.state(day(at) if at else None, day(at + length) if at and length else None)  # one in seven is not dated
+            # one in seven is not dated
+            self.state(day(at) if at else None, day(at + length) if at and length else None)
         else:
             getattr(self, operation)(self.facts[which % len(self.facts)], day(at))
 
@@ -92,12 +104,17 @@ class World:
         text = self.text()
         outcome = self.memory.remember(text, valid_from=begins, valid_to=ends, near=False)
         begins = begins or self.clock()
-        self.facts.append(Fact(str(outcome.id), [Belief(text, begins, ends, self.clock())], told=self.clock()))
+        self.facts.append(
+            Fact(str(outcome.id), [Belief(text, begins, ends, self.clock())], told=self.clock())
+        )
 
     def supersede(self, fact: Fact, at: datetime) -> None:
         text = self.text()
         old = fact.latest()
-        earlier = any(belief.begins < old.begins and belief.begins != belief.ends for belief in fact.believed())
+        earlier = any(
+            belief.begins < old.begins and belief.begins != belief.ends
+            for belief in fact.believed()
+        )
         expected = self.open(fact) and (old.begins <= at or not earlier)
         if not self.allowed(expected, lambda: self.memory.supersede(fact.id, text, valid_from=at)):
             return
@@ -113,33 +130,48 @@ class World:
     def invalidate(self, fact: Fact, at: datetime) -> None:
         old = fact.latest()
         begins = self.begins(fact, at)
-        if self.allowed(self.open(fact) and begins <= at, lambda: self.memory.invalidate(fact.id, at=at)):
+        if self.allowed(
+            self.open(fact) and begins <= at, lambda: self.memory.invalidate(fact.id, at=at)
+        ):
             self.revise(fact, replace(old, begins=begins), at)
 
     def expire(self, fact: Fact, at: datetime) -> None:
         del at
-        if self.allowed(bool(not fact.forgotten and fact.believed()), lambda: self.memory.expire(fact.id)):
+        if self.allowed(
+            bool(not fact.forgotten and fact.believed()), lambda: self.memory.expire(fact.id)
+        ):
             for belief in fact.believed():
                 belief.until = self.clock()
 
     def reassert(self, fact: Fact, at: datetime) -> None:
         old = fact.latest()
         ended = not fact.believed() or (old.ends is not None and old.ends <= at)
-        if self.allowed(not fact.forgotten and ended, lambda: self.memory.reassert(fact.id, valid_from=at)):
+        if self.allowed(
+            not fact.forgotten and ended, lambda: self.memory.reassert(fact.id, valid_from=at)
+        ):
             fact.successor = fact.told = None
             fact.beliefs.append(Belief(old.text, at, None, self.clock()))
 
     def forget(self, fact: Fact, at: datetime) -> None:
         del at
-        if self.allowed(not fact.forgotten, lambda: self.memory.forget(fact.id, only=True, tombstone=False)):
+        if self.allowed(
+            not fact.forgotten, lambda: self.memory.forget(fact.id, only=True, tombstone=False)
+        ):
             fact.forgotten = True
 
     def open(self, fact: Fact) -> bool:
-        replaced = fact.successor is not None and not fact.successor.forgotten and bool(fact.successor.believed())
+        replaced = (
+            fact.successor is not None
+            and not fact.successor.forgotten
+            and bool(fact.successor.believed())
+        )
         return not fact.forgotten and bool(fact.believed()) and not replaced
 
     def begins(self, fact: Fact, at: datetime) -> datetime:
-        """Return since when a fact that ends at a time was true: one that nobody dated, at every time before."""
+        """Return since when a fact that ends at a time was true.
+
+        One that nobody dated, at every time before.
+        """
         begins = fact.latest().begins
         return BEGINNING if at < begins and begins == fact.told else begins
 
@@ -158,21 +190,30 @@ class World:
 
     def true(self, as_of: datetime, known_at: datetime) -> list[str]:
         kept = [fact for fact in self.facts if not fact.forgotten]
-        return sorted(belief.text for fact in kept for belief in fact.beliefs if belief.holds(as_of, known_at))
+        return sorted(
+            belief.text for fact in kept for belief in fact.beliefs if belief.holds(as_of, known_at)
+        )
 
     def check(self) -> None:
         before = min(self.moments) - timedelta(hours=1)
         for known_at in (before, *sorted(self.moments), self.clock() + timedelta(hours=1)):
             for number in range(DAYS + 1):
                 as_of = day(number)
-                listed = self.memory.recent(1000, where=Filter(space=self.space, now=NOW), as_of=as_of, known_at=known_at)
-                assert sorted(node.text for node in listed) == self.true(as_of, known_at), (number, known_at)
+                listed = self.memory.recent(
+                    1000, where=Filter(space=self.space, now=NOW), as_of=as_of, known_at=known_at
+                )
+                assert sorted(node.text for node in listed) == self.true(as_of, known_at), (
+                    number,
+                    known_at,
+                )
 
     def check_recall(self) -> None:
         """Ask for every text in words; the last moment is also asked about without saying so."""
         for known_at in self.moments:
             for as_of in (day(1), day(DAYS)):
-                answer = self.memory.recall("harbour log entry", k=1000, as_of=as_of, known_at=known_at, track=False)
+                answer = self.memory.recall(
+                    "harbour log entry", k=1000, as_of=as_of, known_at=known_at, track=False
+                )
                 assert sorted(hit.text for hit in answer.hits) == self.true(as_of, known_at)
         now = self.memory.recall("harbour log entry", k=1000, as_of=day(DAYS), track=False)
         assert sorted(hit.text for hit in now.hits) == self.true(day(DAYS), self.clock())
@@ -180,7 +221,8 @@ class World:
 
 SPACES = itertools.count()
 OPERATIONS = ("assert", "supersede", "supersede", "invalidate", "expire", "reassert", "forget")
-# Operation, day, which fact, how many days (0: no end), days since the last step: of all combinations one draw a step, which is quick.
+# Operation, day, which fact, how many days (0: no end), days since the last step: of all
+# combinations one draw a step, which is quick.
 # Shuffled, for small numbers are drawn more often than others.
 ALL_STEPS = list(itertools.product(OPERATIONS, range(DAYS + 1), range(6), range(4), (0, 1, 1)))
 random.Random(0).shuffle(ALL_STEPS)
@@ -217,7 +259,9 @@ def test_a_store_on_disk_answers_the_same_by_list_by_words_and_by_vectors(
     path = file.with_suffix(f".{postings_from}")
     with (
         patch.object(segments, "POSTINGS_FROM", postings_from),
-        clew.open(path, model={"embedder": "hashing"}, store={"space": space}, clock=clock) as memory,
+        clew.open(
+            path, model={"embedder": "hashing"}, store={"space": space}, clock=clock
+        ) as memory,
     ):
         world = lived(World(memory, clock, space), steps)
         world.check()
@@ -226,7 +270,9 @@ def test_a_store_on_disk_answers_the_same_by_list_by_words_and_by_vectors(
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.integers(0, DAYS), min_size=1, max_size=6), st.booleans())
-def test_dynamic_facts_of_one_subject_follow_each_other_in_whatever_order_they_arrive(days: list[int], pausing: bool) -> None:
+def test_dynamic_facts_of_one_subject_follow_each_other_in_whatever_order_they_arrive(
+    days: list[int], pausing: bool
+) -> None:
     clock = FixedClock()
     automatic = Settings(memory=MemorySettings(auto_supersede=True))
     with Clew(store=MemoryStore(), embedder=None, settings=automatic, clock=clock) as memory:
@@ -234,7 +280,13 @@ def test_dynamic_facts_of_one_subject_follow_each_other_in_whatever_order_they_a
         for number, begins in enumerate(days):
             clock.advance(days=int(pausing))
             said[begins] = f"The harbour gate has code number {number}"
-            memory.remember(said[begins], valid_from=day(begins), title="Gate code", stability="dynamic", near=False)
+            memory.remember(
+                said[begins],
+                valid_from=day(begins),
+                title="Gate code",
+                stability="dynamic",
+                near=False,
+            )
         for number in range(DAYS + 1):
             latest = max((begins for begins in said if begins <= number), default=None)
             true = [] if latest is None else [said[latest]]

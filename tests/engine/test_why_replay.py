@@ -1,4 +1,7 @@
-"""A kept recall asked again: identical on an unchanged store, else what changed; a trace is data that nobody vouches for."""
+"""A kept recall asked again: identical on an unchanged store, else what changed.
+
+A trace is data that nobody vouches for.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,11 @@ from hypothesis import strategies as st
 import clew
 from clew.engine.replaying import Replay
 from clew.errors import ClewError, InputError
-from clew.recall.recipes import NAMES
+from clew.search.recipes import NAMES
 from clew.testing import FixedClock, later
 from tests.conftest import Open
 
-WORDS = (
-    "harbour boat tea coffee key office deploy train invoice room printer lunch refund piano disk report Dana Matt Utrecht April".split()
-)
+WORDS = "harbour boat tea coffee key office deploy train invoice room printer lunch refund piano disk report Dana Matt Utrecht April".split()
 
 
 def sentence(draw: random.Random, length: int = 8) -> str:
@@ -30,7 +31,14 @@ def sentence(draw: random.Random, length: int = 8) -> str:
 def filled(memory: clew.Clew, draw: random.Random, count: int = 60) -> list[str]:
     fields = {"near": False, "on_duplicate": "insert"}
     return [
-        str(memory.remember(sentence(draw), importance=draw.random(), valid_from=later(-draw.uniform(0, 60)), **fields).id)
+        str(
+            memory.remember(
+                sentence(draw),
+                importance=draw.random(),
+                valid_from=later(-draw.uniform(0, 60)),
+                **fields,
+            ).id
+        )
         for _ in range(count)
     ]
 
@@ -40,21 +48,34 @@ def traced(memory: clew.Clew, ask: str, **options: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("at", [None, ":memory:"])
-def test_two_hundred_random_questions_replay_identically(open_clew: Open, clock: FixedClock, at: str | None) -> None:
+def test_two_hundred_random_questions_replay_identically(
+    open_clew: Open, clock: FixedClock, at: str | None
+) -> None:
     memory, draw = open_clew(at), random.Random(7)
     filled(memory, draw)
     presets = tuple(memory.settings.score.presets)
     kept = []
     for _ in range(100 if at else 200):
-        where = draw.choice(({}, {"since": later(-30)}, {"category": "observation"}, {"metadata": {"n": 1}}))
-        options = {"k": draw.randint(1, 20), "recipe": draw.choice(NAMES), "preset": draw.choice(presets), "where": where}
-        more: dict[str, Any] = draw.choice(({}, {"as_of": later(-5)}, {"budget_tokens": 30}, {"min_similarity": 0.2}, {"seed": 3}))
+        where = draw.choice(
+            ({}, {"since": later(-30)}, {"category": "observation"}, {"metadata": {"n": 1}})
+        )
+        options = {
+            "k": draw.randint(1, 20),
+            "recipe": draw.choice(NAMES),
+            "preset": draw.choice(presets),
+            "where": where,
+        }
+        more: dict[str, Any] = draw.choice(
+            ({}, {"as_of": later(-5)}, {"budget_tokens": 30}, {"min_similarity": 0.2}, {"seed": 3})
+        )
         kept.append(json.dumps(traced(memory, sentence(draw, 3), **options, **more)))
         clock.advance(hours=7)  # a replay goes by the trace's clock
     for text in kept:
         found = memory.replay(text)
         assert found.identical, found.sentences
-        assert [(hit.id, hit.score) for hit in found.ranking] == [(each["id"], each["score"]) for each in json.loads(text)["ranking"]]
+        assert [(hit.id, hit.score) for hit in found.ranking] == [
+            (each["id"], each["score"]) for each in json.loads(text)["ranking"]
+        ]
         assert found.sentences == ("Nothing changed: the same ranking, the same scores.",)
 
 
@@ -66,7 +87,9 @@ def test_another_process_opens_the_store_and_replays_the_same(open_clew: Open) -
     assert open_clew().replay(trace).identical
 
 
-def test_a_memory_that_is_gone_and_one_that_is_new_are_named(memory: clew.Clew, clock: FixedClock) -> None:
+def test_a_memory_that_is_gone_and_one_that_is_new_are_named(
+    memory: clew.Clew, clock: FixedClock
+) -> None:
     filled(memory, random.Random(9))
     trace = traced(memory, "harbour boat report", k=5)
     best = trace["ranking"][0]["id"]
@@ -76,7 +99,11 @@ def test_a_memory_that_is_gone_and_one_that_is_new_are_named(memory: clew.Clew, 
     found = memory.replay(trace)
     assert not found.identical
     changes = {each.id: each for each in found.hits}
-    assert (changes[best].change, changes[best].rank_before, changes[best].rank) == ("gone", 1, None)
+    assert (changes[best].change, changes[best].rank_before, changes[best].rank) == (
+        "gone",
+        1,
+        None,
+    )
     assert "no memory" in changes[best].reason
     assert (changes[added].change, changes[added].rank_before) == ("new", None)
     assert changes[added].reason == "It was added after the trace."
@@ -131,14 +158,21 @@ def test_a_setting_that_changes_no_ranking_is_told_all_the_same(memory: clew.Cle
     assert found.identical
     assert found.settings == {"gate.min_words": (30, 7)}
     assert found.sentences[-1] == "The ranking is the same nonetheless."
-    assert memory.variant(recall={"k": 3}, chunking={"min_tokens": 1}, score={"recency_rate_per_day": 0.1}).replay(trace).settings == {}
+    assert (
+        memory.variant(
+            recall={"k": 3}, chunking={"min_tokens": 1}, score={"recency_rate_per_day": 0.1}
+        )
+        .replay(trace)
+        .settings
+        == {}
+    )
 
 
 def test_another_model_is_named(open_clew: Open) -> None:
     memory = open_clew()
     filled(memory, random.Random(14))
     trace = traced(memory, "tea coffee harbour")
-    from clew.models.hashing import HashingEmbedder
+    from clew.models.vectors import HashingEmbedder
 
     memory.reembed(HashingEmbedder(64))
     found = memory.replay(trace)
@@ -186,7 +220,10 @@ def asking(**fields: Any) -> Callable[[dict[str, Any]], object]:
 
 
 def seeing(**fields: Any) -> Callable[[dict[str, Any]], object]:
-    return lambda trace: {**trace, "question": {**trace["question"], "where": {**trace["question"]["where"], **fields}}}
+    return lambda trace: {
+        **trace,
+        "question": {**trace["question"], "where": {**trace["question"]["where"], **fields}},
+    }
 
 
 def ranking(*entries: Any) -> Callable[[dict[str, Any]], object]:
@@ -245,18 +282,28 @@ REFUSED: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
     ("query", asking(text=" ")),
     ("recipe", asking(recipe="magic")),
     ("weights", asking(weights=dict.fromkeys(("semantic", "recency", "importance", "access"), 0))),
-    ("weights.access", asking(weights={"semantic": 1, "recency": 0, "importance": 0, "access": -1})),
+    (
+        "weights.access",
+        asking(weights={"semantic": 1, "recency": 0, "importance": 0, "access": -1}),
+    ),
     ("seed", asking(seed=2**70)),
     ("trace.ranking[0]", ranking("a")),
     ("trace.ranking[0].score", ranking({"id": "a"})),
     ("trace.ranking[0].score", ranking({"id": "a", "score": "1", "components": {}})),
     ("trace.ranking[0].id", ranking({"id": 7, "score": 1, "components": {}})),
-    ("trace.ranking[0].components.x.weight", ranking({"id": "a", "score": 1, "components": {"x": {"value": 1}}})),
+    (
+        "trace.ranking[0].components.x.weight",
+        ranking({"id": "a", "score": 1, "components": {"x": {"value": 1}}}),
+    ),
     ("trace.ranking[1].id", ranking(*[{"id": "a", "score": 1, "components": {}}] * 2)),
 ]
 
 
-@pytest.mark.parametrize(("field", "change"), REFUSED, ids=[f"{number}-{field}" for number, (field, _) in enumerate(REFUSED)])
+@pytest.mark.parametrize(
+    ("field", "change"),
+    REFUSED,
+    ids=[f"{number}-{field}" for number, (field, _) in enumerate(REFUSED)],
+)
 def test_what_is_no_trace_is_refused_with_the_field_and_a_way_out(
     memory: clew.Clew, field: str, change: Callable[[dict[str, Any]], object]
 ) -> None:
@@ -281,7 +328,9 @@ VALUES = st.one_of(
 
 @given(st.data())
 @settings(max_examples=75, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_trace_with_anything_in_any_place_is_replayed_or_refused(memory: clew.Clew, data: st.DataObject) -> None:
+def test_a_trace_with_anything_in_any_place_is_replayed_or_refused(
+    memory: clew.Clew, data: st.DataObject
+) -> None:
     if not memory.recent(1):
         memory.remember("tea in the harbour")
     trace: Any = traced(memory, "harbour")

@@ -1,4 +1,7 @@
-"""A small set of our own in BEIR's layout: some questions are easy, some only by meaning, some not at all."""
+"""A small set of our own in BEIR's layout.
+
+Some questions are easy, some only by meaning, some not at all.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +22,25 @@ def documents() -> list[dict[str, str]]:
         for count, thing in enumerate(THINGS):
             keeper = PEOPLE[(number + count) % len(PEOPLE)]
             text = f"The {thing} of {place} was built in {1800 + 7 * number + count}. Its keeper was {keeper} for {count + 2} years."
-            made.append({"_id": f"d{number}-{count}", "title": f"{thing.title()} of {place}", "text": text})
+            made.append(
+                {"_id": f"d{number}-{count}", "title": f"{thing.title()} of {place}", "text": text}
+            )
     return made
 
 
 def questions() -> list[tuple[str, str, list[str]]]:
-    """Return id, text and what is relevant; every third question names only half of what it asks for."""
+    """Return id, text and what is relevant.
+
+    Every third question names only half of what it asks for.
+    """
     made = []
     for number, place in enumerate(PLACES):
         for count, thing in enumerate(THINGS[:4]):
-            text = f"who was the keeper of the {thing} in {place}" if (number + count) % 3 else f"which {thing} is the oldest of the north"
+            text = (
+                f"who was the keeper of the {thing} in {place}"
+                if (number + count) % 3
+                else f"which {thing} is the oldest of the north"
+            )
             made.append((f"q{number}-{count}", text, [f"d{number}-{count}"]))
     return made
 
@@ -40,7 +52,9 @@ def beir_folder(root: Path, *, asked: Sequence[tuple[str, str, list[str]]] | Non
     _lines(folder / "corpus.jsonl", documents())
     _lines(folder / "queries.jsonl", [{"_id": id, "text": text} for id, text, _ in chosen])
     judged = [f"{id}\t{document}\t1" for id, _, relevant in chosen for document in relevant]
-    (folder / "qrels" / "test.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *judged]) + "\n", encoding="utf-8")
+    (folder / "qrels" / "test.tsv").write_text(
+        "\n".join(["query-id\tcorpus-id\tscore", *judged]) + "\n", encoding="utf-8"
+    )
     return folder
 
 
@@ -49,6 +63,17 @@ def _lines(path: Path, records: Sequence[dict[str, str]]) -> None:
 
 
 def dataset_of(texts: Sequence[str], asked: Sequence[str] = (), *, name: str = "own") -> Dataset:
-    passages = tuple(Passage(id=f"p{number}", text=text, keys={"passage": f"p{number}"}) for number, text in enumerate(texts))
+    passages = tuple(
+        Passage(id=f"p{number}", text=text, keys={"passage": f"p{number}"})
+        for number, text in enumerate(texts)
+    )
     queries = tuple(Query(id=f"q{number}", text=text) for number, text in enumerate(asked))
-    return Dataset(name=name, part="test", queries=queries, passages=passages, levels=("passage",), licence="ours", data_hash="0")
+    return Dataset(
+        name=name,
+        part="test",
+        queries=queries,
+        passages=passages,
+        levels=("passage",),
+        licence="ours",
+        data_hash="0",
+    )

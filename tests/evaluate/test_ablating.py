@@ -16,9 +16,18 @@ from tests.evaluate.sample import beir_folder, documents, questions
 
 
 def plan_in(folder: Path) -> Plan:
-    """Plan a run on a part of the questions, of which each kind has some: every variant asks them all again."""
+    """Plan a run on a part of the questions, of which each kind has some.
+
+    Every variant asks them all again.
+    """
     settings = {"model.embedder": "hashing-64"}
-    return Plan(dataset="beir", path=beir_folder(folder, asked=questions()[:12]), resamples=200, cache=folder / "cache", settings=settings)
+    return Plan(
+        dataset="beir",
+        path=beir_folder(folder, asked=questions()[:12]),
+        resamples=200,
+        cache=folder / "cache",
+        settings=settings,
+    )
 
 
 @pytest.fixture
@@ -28,7 +37,10 @@ def plan(tmp_path: Path) -> Plan:
 
 @pytest.fixture(scope="module")
 def usual(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """The report of an ablation with every usual variant, made once: it asks each question some forty times."""
+    """The report of an ablation with every usual variant, made once.
+
+    It asks each question some forty times.
+    """
     return ablate(plan_in(tmp_path_factory.mktemp("usual")), watch=Watch())
 
 
@@ -38,9 +50,17 @@ def rows(report: Report) -> dict[str, Ablation]:
 
 def test_every_stage_is_taken_away_and_the_change_is_told(usual: Report) -> None:
     found = rows(usual)
-    assert {"fusion-rrf", "no-dense", "no-sparse", "candidates-30", "candidates-300"} <= found.keys()
+    assert {
+        "fusion-rrf",
+        "no-dense",
+        "no-sparse",
+        "candidates-30",
+        "candidates-300",
+    } <= found.keys()
     assert [row.system for row in usual.result.rows] == ["bm25", "dense", "clew"]
-    base = next(row for row in usual.result.rows if row.system == "clew").measures[usual.result.measure]
+    base = next(row for row in usual.result.rows if row.system == "clew").measures[
+        usual.result.measure
+    ]
     for each in found.values():
         if each.changed:
             assert each.value is not None
@@ -68,15 +88,26 @@ def test_undated_texts_leave_out_what_only_dates_can_show(usual: Report) -> None
 
 def test_without_a_model_only_what_needs_none_is_tried(plan: Plan) -> None:
     own = Variant(name="strict", settings={"recall.budget_tokens": 30})
-    report = ablate(replace(plan, settings={"model.embedder": "none"}), variants=[own], watch=Watch())
+    report = ablate(
+        replace(plan, settings={"model.embedder": "none"}), variants=[own], watch=Watch()
+    )
     assert "no-dense" not in rows(report)
     assert rows(report)["strict"].changed
 
 
 def test_a_saturated_set_is_refused(tmp_path: Path) -> None:
-    easy = [(f"q{n}", document["text"], [document["_id"]]) for n, document in enumerate(documents()[:20])]
+    easy = [
+        (f"q{n}", document["text"], [document["_id"]])
+        for n, document in enumerate(documents()[:20])
+    ]
     folder = beir_folder(tmp_path, asked=easy)
-    plan = Plan(dataset="beir", path=folder, cache=tmp_path / "cache", settings={"model.embedder": "hashing-256"}, resamples=50)
+    plan = Plan(
+        dataset="beir",
+        path=folder,
+        cache=tmp_path / "cache",
+        settings={"model.embedder": "hashing-256"},
+        resamples=50,
+    )
     with pytest.raises(RefusedError, match="saturated"):
         ablate(plan, watch=Watch())
 
@@ -87,13 +118,22 @@ def test_the_usual_variants_are_settings_that_there_are_and_all_differ() -> None
         variants = list(usual_variants(settings))
         assert len({each.name for each in variants}) == len(variants)
         for each in variants:
-            changed = load(environ={}, overrides={"recall.fusion": fusion, **each.settings}).settings
+            changed = load(
+                environ={}, overrides={"recall.fusion": fusion, **each.settings}
+            ).settings
             assert each.recipe or changed != settings, each.name
-    assert {each.name for each in usual_variants(Settings())} >= {"fusion-rrf", "late-interaction-off", "relevance-only"}
+    assert {each.name for each in usual_variants(Settings())} >= {
+        "fusion-rrf",
+        "late-interaction-off",
+        "relevance-only",
+    }
 
 
 def test_a_variant_is_read_from_a_line() -> None:
-    assert variant_of("wide: recall.candidates=500, recall.fusion=rrf").settings == {"recall.candidates": "500", "recall.fusion": "rrf"}
+    assert variant_of("wide: recall.candidates=500, recall.fusion=rrf").settings == {
+        "recall.candidates": "500",
+        "recall.fusion": "rrf",
+    }
     assert variant_of("words:recipe=lexical") == Variant(name="words", recipe="lexical")
     for wrong in ("", "name", "name:", ":recall.k=1", "name:recall.k", "name:=3"):
         with pytest.raises(InputError, match="NAME:KEY=VALUE"):
@@ -102,7 +142,11 @@ def test_a_variant_is_read_from_a_line() -> None:
 
 def test_a_wrong_setting_is_refused_before_anything_is_loaded(plan: Plan) -> None:
     nowhere = replace(plan, path=Path("/nowhere"))
-    for wrong, message in (("x:recall.kk=1", "nearest"), ("x:recall.candidates=0", "must be"), ("x:recipe=magic", "must be one of")):
+    for wrong, message in (
+        ("x:recall.kk=1", "nearest"),
+        ("x:recall.candidates=0", "must be"),
+        ("x:recipe=magic", "must be one of"),
+    ):
         with pytest.raises(InputError, match=message):
             ablate(nowhere, variants=[variant_of(wrong)], watch=Watch())
 
@@ -110,6 +154,10 @@ def test_a_wrong_setting_is_refused_before_anything_is_loaded(plan: Plan) -> Non
 def test_two_variants_with_one_name_are_refused(plan: Plan) -> None:
     for names in (("a", "a"), ("no-dense",), ("clew",)):
         with pytest.raises(InputError, match="name"):
-            ablate(plan, variants=[Variant(name=name, recipe="lexical") for name in names], watch=Watch())
+            ablate(
+                plan,
+                variants=[Variant(name=name, recipe="lexical") for name in names],
+                watch=Watch(),
+            )
     with pytest.raises(InputError, match="none to try"):
         ablate(plan, usual=False, watch=Watch())

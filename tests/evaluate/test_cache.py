@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from clew.evaluate.cache import BATCH, CachedEmbedder, TokenCachedEmbedder, cached
-from clew.models.hashing import HashingEmbedder
+from clew.models.vectors import HashingEmbedder
 from clew.ports import EmbedRole, SpannedText, SupportsTokens
 from clew.token_codes import pack
 from clew.types import Vectors
@@ -62,7 +62,10 @@ def test_another_model_has_a_file_of_its_own(tmp_path: Path) -> None:
 
 
 def test_an_interrupt_costs_at_most_a_batch(tmp_path: Path) -> None:
-    with closing(CachedEmbedder(Counting(dies_after=2 * BATCH), tmp_path)) as cached, pytest.raises(KeyboardInterrupt):
+    with (
+        closing(CachedEmbedder(Counting(dies_after=2 * BATCH), tmp_path)) as cached,
+        pytest.raises(KeyboardInterrupt),
+    ):
         cached.embed(TEXTS, role=EmbedRole.PASSAGE)
     model = Counting()
     with closing(CachedEmbedder(model, tmp_path)) as cached:
@@ -74,19 +77,34 @@ def test_progress_counts_what_was_there_already(tmp_path: Path) -> None:
     told: list[tuple[str, int, int | None]] = []
     with closing(CachedEmbedder(Counting(), tmp_path)) as cached:
         cached.embed(TEXTS[:BATCH], role=EmbedRole.PASSAGE)
-    with closing(CachedEmbedder(Counting(), tmp_path, progress=lambda *each: told.append(each))) as cached:
+    with closing(
+        CachedEmbedder(Counting(), tmp_path, progress=lambda *each: told.append(each))
+    ) as cached:
         cached.embed(TEXTS, role=EmbedRole.PASSAGE)
-    assert told == [("embedding texts", 2 * BATCH, 3 * BATCH), ("embedding texts", 3 * BATCH, 3 * BATCH)]
+    assert told == [
+        ("embedding texts", 2 * BATCH, 3 * BATCH),
+        ("embedding texts", 3 * BATCH, 3 * BATCH),
+    ]
 
 
 def test_no_text_gives_no_vector(tmp_path: Path) -> None:
     with closing(CachedEmbedder(Counting(), tmp_path)) as cached:
         assert cached.embed([], role=EmbedRole.QUERY).shape == (0, 32)
-        assert (cached.id, cached.dimension, cached.max_tokens) == ("hashing-32", 32, HashingEmbedder(32).max_tokens)
+        assert (cached.id, cached.dimension, cached.max_tokens) == (
+            "hashing-32",
+            32,
+            HashingEmbedder(32).max_tokens,
+        )
 
 
-def test_tokens_are_kept_too_and_a_vector_that_came_with_them_is_not_made_again(tmp_path: Path) -> None:
-    texts = [SpannedText.whole("one two three"), SpannedText("one two three", ((4, 7),)), SpannedText("", ())]
+def test_tokens_are_kept_too_and_a_vector_that_came_with_them_is_not_made_again(
+    tmp_path: Path,
+) -> None:
+    texts = [
+        SpannedText.whole("one two three"),
+        SpannedText("one two three", ((4, 7),)),
+        SpannedText("", ()),
+    ]
     model = TokenModel()
     for role in EmbedRole:
         expected = model.embed_tokens(texts, role=role)
@@ -95,12 +113,20 @@ def test_tokens_are_kept_too_and_a_vector_that_came_with_them_is_not_made_again(
             with closing(cached(fresh, tmp_path)) as embedder:
                 assert isinstance(embedder, TokenCachedEmbedder)
                 found = embedder.embed_tokens([*texts, texts[0]], role=role)
-                assert embedder.embed(["one two three"], role=role).tobytes() == expected.vectors[0].tobytes()
-            assert found.vectors.tobytes() == np.concatenate([expected.vectors, expected.vectors[:1]]).tobytes()
+                assert (
+                    embedder.embed(["one two three"], role=role).tobytes()
+                    == expected.vectors[0].tobytes()
+                )
+            assert (
+                found.vectors.tobytes()
+                == np.concatenate([expected.vectors, expected.vectors[:1]]).tobytes()
+            )
             pairs = list(zip(found.tokens, [*expected.tokens, expected.tokens[0]], strict=True))
             assert [pack(one) for one, _ in pairs] == [pack(other) for _, other in pairs]
             assert [one.shape for one, _ in pairs] == [other.shape for _, other in pairs]
-            assert role is EmbedRole.PASSAGE or all(np.array_equal(one, other) for one, other in pairs)
+            assert role is EmbedRole.PASSAGE or all(
+                np.array_equal(one, other) for one, other in pairs
+            )
             assert np.allclose(np.linalg.norm(np.concatenate(found.tokens), axis=1), 1.0, atol=1e-5)
             assert (len(fresh.spanned), fresh.plain) == (1 - asked, [])
 

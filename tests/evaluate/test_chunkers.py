@@ -10,9 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import InputError, ModelMissingError
-from clew.evaluate.chunkers import CHUNK, NAMES, Chonkie, Chunker, Fixed, Recursive, Sized, chunker, count_tokens, cut
+from clew.evaluate.chunkers import (
+    CHUNK,
+    NAMES,
+    Chonkie,
+    Chunker,
+    Fixed,
+    Recursive,
+    Sized,
+    chunker,
+    count_tokens,
+    cut,
+)
 from clew.evaluate.data import Dataset, Document, Passage, Query, Span
-from clew.models.hashing import HashingEmbedder
+from clew.models.vectors import HashingEmbedder
 from clew.ports import EmbedRole
 from clew.types import Vectors
 
@@ -39,7 +50,9 @@ PIECES = [
     "٣",
     "\u00a0",
 ]
-TEXTS = st.one_of(st.text(max_size=300), st.lists(st.sampled_from(PIECES), max_size=150).map("".join))
+TEXTS = st.one_of(
+    st.text(max_size=300), st.lists(st.sampled_from(PIECES), max_size=150).map("".join)
+)
 
 
 def embed(texts: list[str]) -> Vectors:
@@ -48,7 +61,9 @@ def embed(texts: list[str]) -> Vectors:
 
 OUR_NAMES = [name for name in NAMES if not name.startswith("chonkie")]
 OURS = st.builds(
-    lambda name, size, overlap: chunker(name, size=size, overlap=min(overlap, size // 2), embed=embed),
+    lambda name, size, overlap: chunker(
+        name, size=size, overlap=min(overlap, size // 2), embed=embed
+    ),
     st.sampled_from(OUR_NAMES),
     st.integers(8, 60),
     st.integers(0, 30),
@@ -57,7 +72,9 @@ OURS = st.builds(
 
 @given(text=TEXTS, ours=OURS)
 @settings(max_examples=100)
-def test_chunks_are_at_their_offsets_within_the_budget_and_hold_everything(text: str, ours: Sized) -> None:
+def test_chunks_are_at_their_offsets_within_the_budget_and_hold_everything(
+    text: str, ours: Sized
+) -> None:
     chunks = ours.chunk(text, format="python" if ours.name.startswith("code") else "text")
     held: set[int] = set()
     for chunk in chunks:
@@ -74,11 +91,16 @@ def test_without_an_overlap_chunks_do_not_overlap(text: str, size: int) -> None:
         assert all(before.end <= after.start for before, after in pairwise(chunks))
 
 
-@given(text=st.lists(st.sampled_from(["one ", "two ", "three, "]), min_size=40, max_size=80).map("".join))
+@given(
+    text=st.lists(st.sampled_from(["one ", "two ", "three, "]), min_size=40, max_size=80).map(
+        "".join
+    )
+)
 def test_fixed_windows_overlap_by_what_was_asked_and_no_more(text: str) -> None:
     chunks = Fixed(12, 4).chunk(text)
     for before, after in pairwise(chunks):
-        assert 3 <= count_tokens(text[after.start : before.end]) <= 4  # an overlap ends between words
+        # an overlap ends between words
+        assert 3 <= count_tokens(text[after.start : before.end]) <= 4
 
 
 def test_recursive_keeps_paragraphs_whole_where_they_fit() -> None:
@@ -92,11 +114,20 @@ def test_recursive_keeps_paragraphs_whole_where_they_fit() -> None:
 
 def test_recursive_goes_from_lines_to_sentences_to_words() -> None:
     text = "a b c d e. f g h i j. k l m n o p q r s t u v w\nx y z"
-    assert [chunk.text for chunk in Recursive(8).chunk(text)] == ["a b c d e.", "f g h i j.", "k l m n o p q r", "s t u v w\nx y z"]
+    assert [chunk.text for chunk in Recursive(8).chunk(text)] == [
+        "a b c d e.",
+        "f g h i j.",
+        "k l m n o p q r",
+        "s t u v w\nx y z",
+    ]
 
 
-@pytest.mark.parametrize(("size", "overlap", "field"), [(7, 0, "size"), (20, 11, "overlap"), (20, -1, "overlap")])
-def test_a_size_or_overlap_that_cannot_be_kept_is_refused(size: int, overlap: int, field: str) -> None:
+@pytest.mark.parametrize(
+    ("size", "overlap", "field"), [(7, 0, "size"), (20, 11, "overlap"), (20, -1, "overlap")]
+)
+def test_a_size_or_overlap_that_cannot_be_kept_is_refused(
+    size: int, overlap: int, field: str
+) -> None:
     with pytest.raises(InputError) as caught:
         chunker("fixed", size=size, overlap=overlap)
     assert caught.value.field == field
@@ -130,13 +161,25 @@ def test_a_missing_chonkie_is_named_with_the_extra(monkeypatch: pytest.MonkeyPat
 
 
 DOCUMENT = Document(
-    id="d", text="alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu", title="Greek", space="s", keys={"file": "d.txt"}
+    id="d",
+    text="alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu",
+    title="Greek",
+    space="s",
+    keys={"file": "d.txt"},
 )
 
 
 def dataset(*spans: Span) -> Dataset:
     query = Query(id="q", text="?", space="s", relevant={"file": {"d.txt": 1}}, spans=spans)
-    return Dataset(name="n", part="test", queries=(query,), documents=(DOCUMENT,), levels=("file",), licence="", data_hash="")
+    return Dataset(
+        name="n",
+        part="test",
+        queries=(query,),
+        documents=(DOCUMENT,),
+        levels=("file",),
+        licence="",
+        data_hash="",
+    )
 
 
 def test_cut_makes_passages_that_inherit_from_their_document() -> None:
@@ -145,7 +188,12 @@ def test_cut_makes_passages_that_inherit_from_their_document() -> None:
     assert [passage.id for passage in made.passages] == ["d#0", "d#1"]
     for passage in made.passages:
         assert passage.text == DOCUMENT.text[passage.start : passage.end]
-        assert (passage.document, passage.title, passage.space, passage.keys) == ("d", "Greek", "s", {"file": "d.txt"})
+        assert (passage.document, passage.title, passage.space, passage.keys) == (
+            "d",
+            "Greek",
+            "s",
+            {"file": "d.txt"},
+        )
 
 
 def test_cut_judges_chunks_by_overlap_with_the_answer() -> None:
@@ -163,7 +211,15 @@ def test_cut_does_not_count_a_chunk_that_only_touches_the_answer() -> None:
 
 
 def test_a_set_with_passages_of_its_own_cannot_be_cut() -> None:
-    own = Dataset(name="n", part="test", queries=(), passages=(Passage(id="p", text="t"),), levels=(), licence="", data_hash="")
+    own = Dataset(
+        name="n",
+        part="test",
+        queries=(),
+        passages=(Passage(id="p", text="t"),),
+        levels=(),
+        licence="",
+        data_hash="",
+    )
     with pytest.raises(InputError, match="without a chunker"):
         cut(own, Fixed(8))
 
@@ -178,13 +234,20 @@ CODE = "import os\n\n\nclass Näme:\n    '''Doc — ünïcode.'''\n\n" + "".join
 
 
 @pytest.mark.parametrize("format", ["python", "text", "markdown"])
-@pytest.mark.parametrize("text", [CODE, "x" * 5000, "", " \n ", "One. Two! " * 200], ids=["code", "word", "empty", "blank", "prose"])
+@pytest.mark.parametrize(
+    "text",
+    [CODE, "x" * 5000, "", " \n ", "One. Two! " * 200],
+    ids=["code", "word", "empty", "blank", "prose"],
+)
 def test_chonkie_keeps_the_same_promises_in_the_same_unit(text: str, format: str) -> None:
     pytest.importorskip("chonkie")
     pytest.importorskip("tree_sitter_language_pack")
     for peer in peers():
         chunks = peer.chunk(text, format=format)
-        assert all(text[chunk.start : chunk.end] == chunk.text and count_tokens(chunk.text) <= 40 for chunk in chunks)
+        assert all(
+            text[chunk.start : chunk.end] == chunk.text and count_tokens(chunk.text) <= 40
+            for chunk in chunks
+        )
         held = {at for chunk in chunks for at in range(chunk.start, chunk.end)}
         assert all(text[at].isspace() for at in range(len(text)) if at not in held)
         assert chunks == peer.chunk(text, format=format)

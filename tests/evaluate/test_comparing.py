@@ -19,7 +19,13 @@ from tests.evaluate.sample import beir_folder, dataset_of, questions
 
 def plan_in(folder: Path) -> Plan:
     settings = {"model.embedder": "hashing-64"}
-    return Plan(dataset="beir", path=beir_folder(folder), resamples=200, cache=folder / "cache", settings=settings)
+    return Plan(
+        dataset="beir",
+        path=beir_folder(folder),
+        resamples=200,
+        cache=folder / "cache",
+        settings=settings,
+    )
 
 
 @pytest.fixture
@@ -33,8 +39,18 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 
 def test_multi_hop_meets_the_same_budget_and_the_same_k(report: Report) -> None:
-    assert [row.system for row in report.result.rows] == ["bm25", "dense", "single-hop@10", "single-hop@15", "multi-hop@15"]
-    pairs = {(each.baseline, each.measure) for each in report.result.comparisons if each.variant == "multi-hop@15"}
+    assert [row.system for row in report.result.rows] == [
+        "bm25",
+        "dense",
+        "single-hop@10",
+        "single-hop@15",
+        "multi-hop@15",
+    ]
+    pairs = {
+        (each.baseline, each.measure)
+        for each in report.result.comparisons
+        if each.variant == "multi-hop@15"
+    }
     headline = report.result.measure
     assert pairs == {
         ("bm25", headline),
@@ -50,7 +66,9 @@ def test_every_question_has_single_multi_delta_and_cost(report: Report) -> None:
     for sample in report.samples:
         assert isinstance(sample, PolicySample)
         assert sample.delta.keys() == sample.single.keys() == sample.multi.keys()
-        assert all(sample.delta[name] == sample.multi[name] - sample.single[name] for name in sample.delta)
+        assert all(
+            sample.delta[name] == sample.multi[name] - sample.single[name] for name in sample.delta
+        )
         assert sample.cost.keys() == {"single", "multi", "single-hop@10"}
         assert sample.cost["multi"]["chunks_examined"] <= 15
         assert sample.cost["single"]["chunks_examined"] <= 15
@@ -59,13 +77,20 @@ def test_every_question_has_single_multi_delta_and_cost(report: Report) -> None:
 
 def test_the_first_results_of_both_single_hops_are_the_same(report: Report) -> None:
     rows = {row.system: row for row in report.result.rows}
-    assert rows["single-hop@10"].measures["recall@10"] == rows["single-hop@15"].measures["recall@10"]
-    assert rows["single-hop@15"].measures["recall@15"] >= rows["single-hop@10"].measures["recall@15"]
+    assert (
+        rows["single-hop@10"].measures["recall@10"] == rows["single-hop@15"].measures["recall@10"]
+    )
+    assert (
+        rows["single-hop@15"].measures["recall@15"] >= rows["single-hop@10"].measures["recall@15"]
+    )
 
 
 def test_hops_and_ratios_of_cost_are_told(report: Report) -> None:
     hops = [(each.system, each.hop) for each in report.result.hopwise]
-    assert [each for each in hops if each[0] == "multi-hop@15"] == [("multi-hop@15", 1), ("multi-hop@15", 2)]
+    assert [each for each in hops if each[0] == "multi-hop@15"] == [
+        ("multi-hop@15", 1),
+        ("multi-hop@15", 2),
+    ]
     ratios = report.result.ratios["multi-hop@15 / single-hop@10"]
     assert ratios["passes"] > 1
     assert ratios.keys() == {"embedding_calls", "chunks_examined", "passes", "tokens_returned"}
@@ -81,7 +106,9 @@ def test_a_comparison_is_written_and_read_back(report: Report, tmp_path: Path) -
 
 
 def test_one_budget_for_k_and_for_all_makes_one_opponent(plan: Plan) -> None:
-    result = compare_policies(replace(plan, k=15), Contest(expander="code", recipe="lexical", hops=3), Watch()).result
+    result = compare_policies(
+        replace(plan, k=15), Contest(expander="code", recipe="lexical", hops=3), Watch()
+    ).result
     assert [row.system for row in result.rows] == ["bm25", "dense", "single-hop@15", "multi-hop@15"]
     assert any("expanded by code" in note and "lexical" in note for note in result.notes)
 
@@ -112,13 +139,23 @@ def test_what_cannot_be_compared_is_refused(options: dict[str, object]) -> None:
 
 def test_a_ratio_to_nothing_is_left_out() -> None:
     def answers(calls: int) -> dict[str, Answer]:
-        cost = Cost(embedding_calls=calls, chunks_examined=3, passes=1, tokens_returned=9, milliseconds=1.0)
+        cost = Cost(
+            embedding_calls=calls, chunks_examined=3, passes=1, tokens_returned=9, milliseconds=1.0
+        )
         return {"q": Answer(ranking=(), hops={}, cost=cost)}
 
-    assert cost_ratios(answers(4), answers(0)) == {"chunks_examined": 1.0, "passes": 1.0, "tokens_returned": 1.0}
+    assert cost_ratios(answers(4), answers(0)) == {
+        "chunks_examined": 1.0,
+        "passes": 1.0,
+        "tokens_returned": 1.0,
+    }
     assert cost_ratios(answers(4), answers(2))["embedding_calls"] == 2.0
 
 
 def test_every_set_of_code_is_expanded_by_its_symbols() -> None:
-    chosen = {each.name for each in catalogue() if Contest().expander_of(replace(dataset_of([]), name=each.name)) == "code"}
+    chosen = {
+        each.name
+        for each in catalogue()
+        if Contest().expander_of(replace(dataset_of([]), name=each.name)) == "code"
+    }
     assert chosen == {"swe-qa", "semble", "swe-bench", "repoeval", "repobench-r"}

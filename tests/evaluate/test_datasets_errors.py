@@ -31,8 +31,22 @@ def spoiled(tmp_path: Path, fixture: str, file: str, old: str, new: str) -> Path
 # dataset, fixture, file, what is there, what is put in its place, what the error's field must be
 BROKEN = [
     ("lihua", "lihua", "chats.jsonl", "Time: 20260105_09:00", "Soon", r"chats\.jsonl:1 text"),
-    ("lihua", "lihua", "query_set.json", '"type": "Null"', '"kind": "Null"', r"query_set\.json:\d+ 2\.type"),
-    ("locomo", "locomo", "locomo10.json", '"category": 5', '"category": 9', r"locomo10\.json:\d+ qa\[4\]\.category"),
+    (
+        "lihua",
+        "lihua",
+        "query_set.json",
+        '"type": "Null"',
+        '"kind": "Null"',
+        r"query_set\.json:\d+ 2\.type",
+    ),
+    (
+        "locomo",
+        "locomo",
+        "locomo10.json",
+        '"category": 5',
+        '"category": 9',
+        r"locomo10\.json:\d+ qa\[4\]\.category",
+    ),
     (
         "locomo",
         "locomo",
@@ -41,9 +55,30 @@ BROKEN = [
         '"evidence": [7]',
         r"locomo10\.json:\d+ qa\[4\]\.evidence\[0\]",
     ),
-    ("locomo", "locomo", "locomo10.json", "9:00 am on 4 March, 2024", "soon", r"locomo10\.json:\d+ conversation\.session_2_date_time"),
-    ("locomo", "locomo", "locomo10.json", '"dia_id": "D2:1",', "", r"locomo10\.json:\d+ conversation\.session_2\[0\]\.dia_id"),
-    ("locomo", "locomo", "locomo10.json", '"category": 5', '"category": 5 5', r"locomo10\.json:\d+"),
+    (
+        "locomo",
+        "locomo",
+        "locomo10.json",
+        "9:00 am on 4 March, 2024",
+        "soon",
+        r"locomo10\.json:\d+ conversation\.session_2_date_time",
+    ),
+    (
+        "locomo",
+        "locomo",
+        "locomo10.json",
+        '"dia_id": "D2:1",',
+        "",
+        r"locomo10\.json:\d+ conversation\.session_2\[0\]\.dia_id",
+    ),
+    (
+        "locomo",
+        "locomo",
+        "locomo10.json",
+        '"category": 5',
+        '"category": 5 5',
+        r"locomo10\.json:\d+",
+    ),
     (
         "longmemeval",
         "longmemeval",
@@ -60,9 +95,30 @@ BROKEN = [
         '"answer_session_ids": ["s9"]',
         r".*:3 answer_session_ids",
     ),
-    ("longmemeval", "longmemeval", "longmemeval_oracle.jsonl", "2024/05/28 (Tue) 19:47", "2024-05-28", r".*:3 question_date"),
-    ("longmemeval", "longmemeval", "longmemeval_oracle.jsonl", '"role": "user", ', "", r".*:3 haystack_sessions\[1\]\[0\]\.role"),
-    ("longmemeval", "longmemeval", "longmemeval_oracle.jsonl", '"answer_session_ids": ["s4"]}', '"answer_', r"longmemeval_oracle\.jsonl:3"),
+    (
+        "longmemeval",
+        "longmemeval",
+        "longmemeval_oracle.jsonl",
+        "2024/05/28 (Tue) 19:47",
+        "2024-05-28",
+        r".*:3 question_date",
+    ),
+    (
+        "longmemeval",
+        "longmemeval",
+        "longmemeval_oracle.jsonl",
+        '"role": "user", ',
+        "",
+        r".*:3 haystack_sessions\[1\]\[0\]\.role",
+    ),
+    (
+        "longmemeval",
+        "longmemeval",
+        "longmemeval_oracle.jsonl",
+        '"answer_session_ids": ["s4"]}',
+        '"answer_',
+        r"longmemeval_oracle\.jsonl:3",
+    ),
     ("beir", "beir", "corpus.jsonl", '"_id": "d3"', '"id": "d3"', r"corpus\.jsonl:3 _id"),
     ("beir", "beir", "qrels/test.tsv", "1\tgone\t1", "77\tgone\t1", r"qrels/test\.tsv:5 query-id"),
     ("beir", "beir", "qrels/test.tsv", "1\tgone\t1", "1\tgone", r"qrels/test\.tsv:5 score"),
@@ -71,13 +127,48 @@ BROKEN = [
     ("beir", "beir", "qrels/test.tsv", "1\tgone\t1", "1\tgone\t--1", r"qrels/test\.tsv:5 score"),
     ("beir", "beir", "qrels/test.tsv", "1\tgone\t1", "1\tgone\t1\tmore", r"qrels/test\.tsv:5"),
     ("beir", "beir", "corpus.jsonl", '"_id": "d3"', '"_id": "d1"', r"corpus\.jsonl:3 _id"),
-    ("beir", "beir", "corpus.jsonl", '"_id": "d3"', f'"n": {"9" * 5000}, "_id": "d3"', r"corpus\.jsonl:3"),
-    ("beir", "beir", "corpus.jsonl", '"_id": "d3"', f'"n": {"[" * 100_000}, "_id": "d3"', r"corpus\.jsonl:3"),
+    (
+        "beir",
+        "beir",
+        "corpus.jsonl",
+        '"_id": "d3"',
+        f'"n": {"9" * 5000}, "_id": "d3"',
+        r"corpus\.jsonl:3",
+    ),
+    (
+        "beir",
+        "beir",
+        "corpus.jsonl",
+        '"_id": "d3"',
+        f'"n": {"[" * 100_000}, "_id": "d3"',
+        r"corpus\.jsonl:3",
+    ),
     ("hotpotqa", "hipporag_hotpot", "hotpotqa.json", "]", "] rest", r"hotpotqa\.json:\d+"),
     ("hotpotqa", "hipporag_hotpot", "hotpotqa.json", "]", ",]", r"hotpotqa\.json:\d+"),
-    ("2wiki", "hipporag_derived", "queries_gold.jsonl", "[0, 1]", "[0, 4]", r"queries_gold\.jsonl:1 gold_idx"),
-    ("hotpotqa", "hipporag_hotpot", "hotpotqa.json", '"Lost",', "", r"hotpotqa\.json:2 context\[3\]"),
-    ("musique", "hipporag_musique", "musique.json", '"paragraphs"', '"paragraph"', r"musique\.json:2 contexts"),
+    (
+        "2wiki",
+        "hipporag_derived",
+        "queries_gold.jsonl",
+        "[0, 1]",
+        "[0, 4]",
+        r"queries_gold\.jsonl:1 gold_idx",
+    ),
+    (
+        "hotpotqa",
+        "hipporag_hotpot",
+        "hotpotqa.json",
+        '"Lost",',
+        "",
+        r"hotpotqa\.json:2 context\[3\]",
+    ),
+    (
+        "musique",
+        "hipporag_musique",
+        "musique.json",
+        '"paragraphs"',
+        '"paragraph"',
+        r"musique\.json:2 contexts",
+    ),
     (
         "chroma-chunking",
         "chroma",
@@ -86,9 +177,23 @@ BROKEN = [
         '""end_index"": 24',
         r"questions_df\.csv:3 references\[1\]\.start_index",
     ),
-    ("chroma-chunking", "chroma", "questions_df.csv", "finance", "weather", r"questions_df\.csv:3 corpus_id"),
+    (
+        "chroma-chunking",
+        "chroma",
+        "questions_df.csv",
+        "finance",
+        "weather",
+        r"questions_df\.csv:3 corpus_id",
+    ),
     ("chroma-chunking", "chroma", "questions_df.csv", "}]", "}", r"questions_df\.csv:3 references"),
-    ("legalbench-rag", "legal", "benchmarks/privacy_qa.json", "18", "99", r"benchmarks/privacy_qa\.json:1 tests\[0\]\.snippets\[0\]\.span"),
+    (
+        "legalbench-rag",
+        "legal",
+        "benchmarks/privacy_qa.json",
+        "18",
+        "99",
+        r"benchmarks/privacy_qa\.json:1 tests\[0\]\.snippets\[0\]\.span",
+    ),
     (
         "legalbench-rag",
         "legal",
@@ -131,7 +236,9 @@ def test_the_line_of_a_record_in_a_list_is_where_it_begins(tmp_path: Path) -> No
 def test_bytes_that_are_not_utf_8_are_named_with_their_line(tmp_path: Path) -> None:
     folder = tmp_path / "beir"
     shutil.copytree(FIXTURES / "beir", folder)
-    (folder / "queries.jsonl").write_bytes(b'{"_id": "1", "text": "a"}\n{"_id": "2", "text": "\xff"}\n')
+    (folder / "queries.jsonl").write_bytes(
+        b'{"_id": "1", "text": "a"}\n{"_id": "2", "text": "\xff"}\n'
+    )
     with pytest.raises(InputError, match=r"queries\.jsonl:2: is not UTF-8"):
         load("beir", folder)
 
@@ -167,7 +274,9 @@ def test_a_missing_set_says_how_to_get_it(tmp_path: Path, name: str) -> None:
         ("repobench-r", {"lines": 0}, "lines"),
     ],
 )
-def test_what_cannot_be_asked_for_is_refused_by_name(name: str, options: dict[str, Any], field: str) -> None:
+def test_what_cannot_be_asked_for_is_refused_by_name(
+    name: str, options: dict[str, Any], field: str
+) -> None:
     with pytest.raises(InputError) as caught:
         load(name, FIXTURES, **options)
     assert caught.value.field == field
@@ -185,23 +294,43 @@ def test_a_part_without_questions_is_an_error_and_not_an_empty_table() -> None:
 
 
 QUESTION = {"id": "1", "repo": "flask", "question": "where?", "gold_files": ["a.py"]}
-INSTANCE = {"instance_id": "a", "repo": "o/a", "base_commit": "c", "patch": "--- a/a.py\n", "problem_statement": "wrong"}
+INSTANCE = {
+    "instance_id": "a",
+    "repo": "o/a",
+    "base_commit": "c",
+    "patch": "--- a/a.py\n",
+    "problem_statement": "wrong",
+}
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../..", "/", "a/../../b", "C:\\a", "a\0b"])
 def test_no_name_in_a_file_leads_out_of_the_sources(tmp_path: Path, name: str) -> None:
     (tmp_path / "sources" / "a").mkdir(parents=True)
-    (tmp_path / "questions_gold.jsonl").write_text(json.dumps({**QUESTION, "repo": name}), encoding="utf-8")
-    with pytest.raises(InputError, match=r"questions_gold\.jsonl:1 repo: does not name something below a folder"):
+    (tmp_path / "questions_gold.jsonl").write_text(
+        json.dumps({**QUESTION, "repo": name}), encoding="utf-8"
+    )
+    with pytest.raises(
+        InputError, match=r"questions_gold\.jsonl:1 repo: does not name something below a folder"
+    ):
         load("swe-qa", tmp_path, part="all")
     for field in ("instance_id", "repo"):
-        (tmp_path / "test.jsonl").write_text(json.dumps({**INSTANCE, field: name}), encoding="utf-8")
-        with pytest.raises(InputError, match=rf"test\.jsonl:1 {field}: does not name something below a folder"):
+        (tmp_path / "test.jsonl").write_text(
+            json.dumps({**INSTANCE, field: name}), encoding="utf-8"
+        )
+        with pytest.raises(
+            InputError, match=rf"test\.jsonl:1 {field}: does not name something below a folder"
+        ):
             load("swe-bench", tmp_path)
 
 
 def test_the_name_of_a_repository_is_no_pattern(tmp_path: Path) -> None:
-    folder = spoiled(tmp_path, "repoeval", "datasets/line_level_completion_2k_context_codex.test.jsonl", '["', '["*", "')
+    folder = spoiled(
+        tmp_path,
+        "repoeval",
+        "datasets/line_level_completion_2k_context_codex.test.jsonl",
+        '["',
+        '["*", "',
+    )
     with pytest.raises(InputError, match="holds no such file"):
         load("repoeval", folder)
 
@@ -214,37 +343,70 @@ def test_the_name_of_a_repository_is_no_pattern(tmp_path: Path) -> None:
         ("2wiki", "queries_gold.jsonl", [{"id": "q", "question": "?", "gold_idx": [0]}] * 2, "id"),
     ],
 )
-def test_a_question_that_comes_twice_does_not_hide_the_first(tmp_path: Path, *, name: str, file: str, lines: list[Any], field: str) -> None:
-    (tmp_path / "2wikimultihopqa_corpus.json").write_text('[{"title": "a", "text": "b"}]', encoding="utf-8")
+def test_a_question_that_comes_twice_does_not_hide_the_first(
+    tmp_path: Path, *, name: str, file: str, lines: list[Any], field: str
+) -> None:
+    (tmp_path / "2wikimultihopqa_corpus.json").write_text(
+        '[{"title": "a", "text": "b"}]', encoding="utf-8"
+    )
     (tmp_path / file).write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    with pytest.raises(InputError, match=rf"{re.escape(file)}:2 {field}: stands in an earlier record too"):
+    with pytest.raises(
+        InputError, match=rf"{re.escape(file)}:2 {field}: stands in an earlier record too"
+    ):
         load(name, tmp_path, part="all")
 
 
 def test_turns_and_conversations_of_locomo_are_there_once(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"session_2\[0\]\.dia_id: stands in an earlier record too"):
-        load("locomo", spoiled(tmp_path / "turn", "locomo", "locomo10.json", '"dia_id": "D2:1"', '"dia_id": "D1:1"'), part="all")
+    with pytest.raises(
+        InputError, match=r"session_2\[0\]\.dia_id: stands in an earlier record too"
+    ):
+        load(
+            "locomo",
+            spoiled(
+                tmp_path / "turn", "locomo", "locomo10.json", '"dia_id": "D2:1"', '"dia_id": "D1:1"'
+            ),
+            part="all",
+        )
 
 
 def test_a_title_that_is_no_text_is_named(tmp_path: Path) -> None:
     asked = {"question": "?", "supporting_facts": [[["a"], 0]], "context": [["a", ["b"]]]}
-    (tmp_path / "2wikimultihopqa_corpus.json").write_text('[{"title": "a", "text": "b"}]', encoding="utf-8")
+    (tmp_path / "2wikimultihopqa_corpus.json").write_text(
+        '[{"title": "a", "text": "b"}]', encoding="utf-8"
+    )
     (tmp_path / "2wikimultihopqa.json").write_text(json.dumps([asked]), encoding="utf-8")
-    with pytest.raises(InputError, match=r"2wikimultihopqa\.json:1 supporting_facts\[0\]: does not begin with a title"):
+    with pytest.raises(
+        InputError,
+        match=r"2wikimultihopqa\.json:1 supporting_facts\[0\]: does not begin with a title",
+    ):
         load("2wiki", tmp_path, part="all")
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"\x80\x05\x95" + b"\xff" * 8 + b".", b"\x80\x05X\xff\xff\xff\x7f", b"cos\nsystem\n(S'true'\ntR."]
+    "content",
+    [
+        b"",
+        b"\x80\x05\x95" + b"\xff" * 8 + b".",
+        b"\x80\x05X\xff\xff\xff\x7f",
+        b"cos\nsystem\n(S'true'\ntR.",
+    ],
 )
 def test_a_damaged_pickle_is_an_error_and_runs_nothing(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "python_cff.gz").write_bytes(gzip.compress(content))
-    with pytest.raises(InputError, match=r"python_cff\.gz:1: is not a gzipped pickle of plain data"):
+    with pytest.raises(
+        InputError, match=r"python_cff\.gz:1: is not a gzipped pickle of plain data"
+    ):
         load("repobench-r", tmp_path)
 
 
 def test_half_a_pair_of_surrogates_is_replaced_sign_for_sign(tmp_path: Path) -> None:
-    folder = spoiled(tmp_path, "beir", "corpus.jsonl", '"_id": "d3", "title": "', '"_id": "d3", "title": "\\ud83d')
+    folder = spoiled(
+        tmp_path,
+        "beir",
+        "corpus.jsonl",
+        '"_id": "d3", "title": "',
+        '"_id": "d3", "title": "\\ud83d',
+    )
     titles = {passage.id: passage.title for passage in load("beir", folder).passages}
     assert titles["d3"].startswith("\N{REPLACEMENT CHARACTER}")
     assert all(title.encode() is not None for title in titles.values())

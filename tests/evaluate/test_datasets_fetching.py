@@ -1,4 +1,7 @@
-"""Fetching the pinned sources: from the configured index, only the pinned bytes, nothing run, nothing outside."""
+"""Fetching the pinned sources.
+
+From the configured index, only the pinned bytes, nothing run, nothing outside.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,12 @@ def archive(members: dict[str, str]) -> bytes:
 
 
 SOURCES = archive(
-    {"tool-1.0/src/tool.py": "x = 1\n", "tool-1.0/README.md": "# Tool\n", "tool-1.0/logo.png": "no", "tool-1.0/setup.sh": "no"}
+    {
+        "tool-1.0/src/tool.py": "x = 1\n",
+        "tool-1.0/README.md": "# Tool\n",
+        "tool-1.0/logo.png": "no",
+        "tool-1.0/setup.sh": "no",
+    }
 )
 
 
@@ -53,7 +61,9 @@ def simple_index(folder: Path, content: bytes) -> Index:
 @pytest.mark.usefixtures("pinned")
 def test_sources_come_from_the_index_as_text_files_only(tmp_path: Path) -> None:
     (folder,) = fetch_sources(tmp_path / "sources", index=simple_index(tmp_path, SOURCES))
-    assert sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()) == ["README.md", "src/tool.py"]
+    assert sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    ) == ["README.md", "src/tool.py"]
     assert list((tmp_path / "sources").iterdir()) == [folder]
 
 
@@ -81,7 +91,13 @@ def test_other_bytes_than_the_pinned_ones_are_refused_and_nothing_is_left(tmp_pa
 @pytest.mark.usefixtures("pinned")
 def test_an_index_without_the_file_or_out_of_reach_is_said(tmp_path: Path) -> None:
     with pytest.raises(DownloadError, match="could not be fetched"):
-        fetch_sources(tmp_path, index=Index(pages=("http://user:secret@127.0.0.1:9/simple", "gopher://x"), links=(str(tmp_path),)))
+        fetch_sources(
+            tmp_path,
+            index=Index(
+                pages=("http://user:secret@127.0.0.1:9/simple", "gopher://x"),
+                links=(str(tmp_path),),
+            ),
+        )
 
 
 @pytest.mark.usefixtures("pinned")
@@ -98,8 +114,12 @@ def test_offline_is_respected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         fetch_sources(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["tool-1.0/../../evil.py", "/evil.py", "tool-1.0\\..\\evil.py", "C:/evil.py"])
-def test_a_path_that_leads_outside_is_refused_and_nothing_is_left(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["tool-1.0/../../evil.py", "/evil.py", "tool-1.0\\..\\evil.py", "C:/evil.py"]
+)
+def test_a_path_that_leads_outside_is_refused_and_nothing_is_left(
+    tmp_path: Path, name: str
+) -> None:
     target = tmp_path / "deep/tool-1.0"
     target.parent.mkdir()
     with pytest.raises(InputError, match="outside"):
@@ -114,10 +134,16 @@ def test_a_damaged_archive_is_said(tmp_path: Path) -> None:
 
 def test_the_index_is_what_pip_is_configured_with(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_INDEX_URL", "https://index.example/simple")
-    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "https://more.example/simple https://most.example/simple")
+    monkeypatch.setenv(
+        "PIP_EXTRA_INDEX_URL", "https://more.example/simple https://most.example/simple"
+    )
     monkeypatch.setenv("PIP_FIND_LINKS", "/srv/wheels")
     index = Index.configured()
-    assert index.pages == ("https://index.example/simple", "https://more.example/simple", "https://most.example/simple")
+    assert index.pages == (
+        "https://index.example/simple",
+        "https://more.example/simple",
+        "https://most.example/simple",
+    )
     assert index.links == ("/srv/wheels",)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     assert Index.configured().pages == ()
@@ -125,19 +151,35 @@ def test_the_index_is_what_pip_is_configured_with(monkeypatch: pytest.MonkeyPatc
 
 def test_settings_without_an_index_mean_the_public_one() -> None:
     assert usual_page().startswith("https://")
-    assert parse_settings("global.extra-index-url='a\\nb'\nnonsense\ninstall.index-url='c'") == {"extra-index-url": "a\nb"}
+    assert parse_settings("global.extra-index-url='a\\nb'\nnonsense\ninstall.index-url='c'") == {
+        "extra-index-url": "a\nb"
+    }
 
 
 def test_every_project_of_the_sets_is_pinned() -> None:
-    assert [pin.name for pin in PINS["swe-qa"]] == ["flask-3.1.2", "requests-2.32.5", "pytest-8.4.2", "xarray-2025.9.0", "sqlfluff-3.4.2"]
+    assert [pin.name for pin in PINS["swe-qa"]] == [
+        "flask-3.1.2",
+        "requests-2.32.5",
+        "pytest-8.4.2",
+        "xarray-2025.9.0",
+        "sqlfluff-3.4.2",
+    ]
     assert len(PINS["semble"]) == 10
     assert all(len(pin.sha256) == 64 for pins in PINS.values() for pin in pins)
 
 
-def test_a_package_of_npm_comes_from_a_folder_that_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "PINS", {"semble": (Pin("tool", "1.0", hashlib.sha256(SOURCES).hexdigest(), npm=True),)})
+def test_a_package_of_npm_comes_from_a_folder_that_holds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        fetching,
+        "PINS",
+        {"semble": (Pin("tool", "1.0", hashlib.sha256(SOURCES).hexdigest(), npm=True),)},
+    )
     (tmp_path / "tool-1.0.tgz").write_bytes(SOURCES)
-    (folder,) = fetch_sources(tmp_path / "sources", dataset="semble", index=Index(links=(str(tmp_path),)))
+    (folder,) = fetch_sources(
+        tmp_path / "sources", dataset="semble", index=Index(links=(str(tmp_path),))
+    )
     assert (folder / "src/tool.py").is_file()
 
 

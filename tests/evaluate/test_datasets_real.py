@@ -27,7 +27,13 @@ def real(name: str, part: str = "all", **options: Any) -> Dataset:
 def test_locomo_has_5882_turns_and_1986_questions() -> None:
     dataset = real("locomo")
     assert (len(dataset.passages), len(dataset.queries)) == (5882, 1986)
-    categories = {"single-hop": 841, "adversarial": 446, "temporal": 321, "multi-hop": 282, "open": 96}
+    categories = {
+        "single-hop": 841,
+        "adversarial": 446,
+        "temporal": 321,
+        "multi-hop": 282,
+        "open": 96,
+    }
     assert Counter(query.category for query in dataset.queries) == categories
     assert all(passage.time is not None for passage in dataset.passages)
 
@@ -43,16 +49,26 @@ def test_locomo_parts_add_up_and_the_audit_drops_156() -> None:
 def test_longmemeval_has_940_sessions_and_500_questions_of_which_30_abstain() -> None:
     dataset = real("longmemeval")
     assert (len(dataset.passages), len(dataset.queries)) == (940, 500)
-    assert sum(query.id.endswith("_abs") for query in dataset.queries) == sum(not query.relevant for query in dataset.queries) == 30
+    assert (
+        sum(query.id.endswith("_abs") for query in dataset.queries)
+        == sum(not query.relevant for query in dataset.queries)
+        == 30
+    )
     assert len(real("longmemeval", "dev").queries) == 150
     turns = real("longmemeval", unit="turn")
-    assert {passage.keys["session"] for passage in turns.passages} == {passage.id for passage in dataset.passages}
+    assert {passage.keys["session"] for passage in turns.passages} == {
+        passage.id for passage in dataset.passages
+    }
 
 
 def test_lihua_has_442_chats_and_637_questions_of_which_65_have_no_answer() -> None:
     dataset = real("lihua")
     assert (len(dataset.passages), len(dataset.queries)) == (442, 637)
-    assert Counter(query.category for query in dataset.queries) == {"Single": 506, "Multi": 66, "Null": 65}
+    assert Counter(query.category for query in dataset.queries) == {
+        "Single": 506,
+        "Multi": 66,
+        "Null": 65,
+    }
     assert len(real("lihua", "dev").queries) == 300
 
 
@@ -71,7 +87,11 @@ def test_scifact_has_5183_abstracts_and_300_test_claims() -> None:
 
 def test_chroma_has_472_questions_and_790_spans() -> None:
     dataset = real("chroma-chunking")
-    assert (len(dataset.documents), len(dataset.queries), sum(len(query.spans) for query in dataset.queries)) == (5, 472, 790)
+    assert (
+        len(dataset.documents),
+        len(dataset.queries),
+        sum(len(query.spans) for query in dataset.queries),
+    ) == (5, 472, 790)
 
 
 def test_every_chroma_answer_lies_in_some_chunk() -> None:
@@ -86,8 +106,13 @@ def test_legalbench_has_1171_questions_on_102_documents() -> None:
 
 def test_swe_qa_has_219_questions_and_every_gold_file_is_in_the_sources() -> None:
     if not Path(SOURCES).is_dir() or not SOURCES:
-        pytest.skip("CLEW_SWE_QA_SOURCES names no folder of sources; fetch_sources(folder) of clew.evaluate.datasets fills one")
+        pytest.skip(
+            "CLEW_SWE_QA_SOURCES names no folder of sources; fetch_sources(folder) of clew.evaluate.datasets fills one"
+        )
     dataset = real("swe-qa", sources=SOURCES)
     assert (len(dataset.queries), dataset.notes) == (219, ())
     assert sum(len(query.relevant["file"]) > 1 for query in dataset.queries) == 108
-    assert {document.space for document in real("swe-qa", "dev", sources=SOURCES).documents} == {"pallets/flask", "psf/requests"}
+    assert {document.space for document in real("swe-qa", "dev", sources=SOURCES).documents} == {
+        "pallets/flask",
+        "psf/requests",
+    }

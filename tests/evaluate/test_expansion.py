@@ -7,11 +7,23 @@ import time
 import pytest
 
 from clew.evaluate.data import Passage
-from clew.evaluate.expansion import MAX_QUERIES, CodeExpander, ProseExpander, frequencies, names_of, symbols_of
+from clew.evaluate.expansion import (
+    MAX_QUERIES,
+    CodeExpander,
+    ProseExpander,
+    frequencies,
+    names_of,
+    symbols_of,
+)
 
 
 def counts_of(*texts: str) -> dict[str, dict[str, int]]:
-    return {space: dict(counts) for space, counts in frequencies(Passage(id=str(n), text=text) for n, text in enumerate(texts)).items()}
+    return {
+        space: dict(counts)
+        for space, counts in frequencies(
+            Passage(id=str(n), text=text) for n, text in enumerate(texts)
+        ).items()
+    }
 
 
 CORPUS = (
@@ -34,15 +46,20 @@ def test_symbols_defined_in_view_are_dropped() -> None:
     expander = CodeExpander(counts_of(*CORPUS))
     assert "dispatch" in expander.queries("?", "default", CORPUS[:1])
     assert "dispatch" not in expander.queries("?", "default", [CORPUS[0], CORPUS[3]])
-    assert "dispatch" not in expander.queries("?", "default", CORPUS[:1], view=CORPUS)  # defined in what an earlier hop read
+    # defined in what an earlier hop read
+    assert "dispatch" not in expander.queries("?", "default", CORPUS[:1], view=CORPUS)
 
 
 def test_what_the_question_names_is_no_lead() -> None:
-    assert "Request" not in CodeExpander(counts_of(*CORPUS)).queries("where is Request made", "default", CORPUS[:1])
+    assert "Request" not in CodeExpander(counts_of(*CORPUS)).queries(
+        "where is Request made", "default", CORPUS[:1]
+    )
 
 
 def test_builtins_and_keywords_are_skipped() -> None:
-    assert {"print", "len", "self", "isinstance"}.isdisjoint(symbols_of("print(len(self)); isinstance(x, Thing); helper(1)"))
+    assert {"print", "len", "self", "isinstance"}.isdisjoint(
+        symbols_of("print(len(self)); isinstance(x, Thing); helper(1)")
+    )
     assert "helper" in symbols_of("print(len(self)); isinstance(x, Thing); helper(1)")
 
 
@@ -59,7 +76,12 @@ def test_imports_of_other_languages_are_seen() -> None:
 
 
 def test_a_symbol_that_stands_only_where_it_was_read_is_no_lead() -> None:
-    assert CodeExpander(counts_of("lonely_call(1)", "something else")).queries("?", "default", ["lonely_call(1)"]) == []
+    assert (
+        CodeExpander(counts_of("lonely_call(1)", "something else")).queries(
+            "?", "default", ["lonely_call(1)"]
+        )
+        == []
+    )
 
 
 def test_prose_follows_names_before_rare_words() -> None:
@@ -77,7 +99,10 @@ def test_prose_follows_names_before_rare_words() -> None:
 
 def test_a_name_in_the_question_is_no_lead_for_prose() -> None:
     texts = ("He met Jane Doe in Lund.", "Jane Doe lived in Lund.")
-    assert ProseExpander(counts_of(*texts)).queries("where did Jane Doe live", "default", texts[:1])[0] == "Lund"
+    assert (
+        ProseExpander(counts_of(*texts)).queries("where did Jane Doe live", "default", texts[:1])[0]
+        == "Lund"
+    )
 
 
 def test_frequencies_are_counted_in_each_space() -> None:
@@ -86,7 +111,10 @@ def test_frequencies_are_counted_in_each_space() -> None:
         Passage(id="b", text="Lund Lund", space="two"),
         Passage(id="c", text="Lund", space="two"),
     ]
-    assert {space: counts["lund"] for space, counts in frequencies(passages).items()} == {"one": 1, "two": 2}
+    assert {space: counts["lund"] for space, counts in frequencies(passages).items()} == {
+        "one": 1,
+        "two": 2,
+    }
 
 
 def test_an_expander_shows_its_kind_and_not_its_counts() -> None:
@@ -94,14 +122,25 @@ def test_an_expander_shows_its_kind_and_not_its_counts() -> None:
 
 
 def test_names_are_spans_of_capitals_inside_a_sentence() -> None:
-    assert names_of("Then spoke J. R. Smith of the Bank of Lund.")[:1] == ["J. R. Smith of the Bank of Lund"]
+    assert names_of("Then spoke J. R. Smith of the Bank of Lund.")[:1] == [
+        "J. R. Smith of the Bank of Lund"
+    ]
 
 
-@pytest.mark.parametrize("text", ["Aa" + "A" * 5_000 + "_", "\n" * 50_000 + "x", "import a" + " " * 50_000 + "#", "from a" + "\n" * 50_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Aa" + "A" * 5_000 + "_",
+        "\n" * 50_000 + "x",
+        "import a" + " " * 50_000 + "#",
+        "from a" + "\n" * 50_000,
+    ],
+)
 def test_symbols_of_a_hostile_text_are_read_in_linear_time(text: str) -> None:
     began = time.process_time()
     symbols_of(text)
-    assert time.process_time() - began < 2  # by the square it takes minutes, and the first one for ever
+    # by the square it takes minutes, and the first one for ever
+    assert time.process_time() - began < 2
 
 
 def test_names_of_a_long_text_are_read_in_linear_time() -> None:

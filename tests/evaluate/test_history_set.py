@@ -20,7 +20,9 @@ def test_half_of_the_questions_are_decided_by_history() -> None:
     assert decided == {"history": 120, "words": 121}
 
 
-def test_every_memory_lives_within_the_year_and_is_told_before_anything_else_happens_to_it() -> None:
+def test_every_memory_lives_within_the_year_and_is_told_before_anything_else_happens_to_it() -> (
+    None
+):
     for store in yaml.safe_load(FILE.read_text(encoding="utf-8")).values():
         told: set[str] = set()
         for day, _, what, memory in happenings(store["memories"]):

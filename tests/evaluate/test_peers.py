@@ -15,7 +15,7 @@ from clew.evaluate import peers
 from clew.evaluate.peers import port
 from clew.evaluate.plan import Plan, Watch
 from clew.evaluate.running import run
-from clew.models.hashing import HashingEmbedder
+from clew.models.vectors import HashingEmbedder
 from clew.ports import EmbedRole
 from clew.types import Vectors
 from tests.evaluate.sample import beir_folder, documents
@@ -28,12 +28,23 @@ def missing(name: str) -> object:
 @pytest.fixture
 def plan(tmp_path: Path) -> Plan:
     settings = {"model.embedder": "hashing-64"}
-    return Plan(dataset="beir", path=beir_folder(tmp_path), resamples=100, cache=tmp_path / "cache", settings=settings)
+    return Plan(
+        dataset="beir",
+        path=beir_folder(tmp_path),
+        resamples=100,
+        cache=tmp_path / "cache",
+        settings=settings,
+    )
 
 
-def test_a_library_that_is_missing_has_a_row_that_says_how_to_install_it(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_is_missing_has_a_row_that_says_how_to_install_it(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(port, "import_module", missing)
-    rows = {row.system: row for row in run(plan, systems=("clew",), against=peers.NAMES, watch=Watch()).result.rows}
+    rows = {
+        row.system: row
+        for row in run(plan, systems=("clew",), against=peers.NAMES, watch=Watch()).result.rows
+    }
     assert list(rows) == ["bm25", "clew", *peers.NAMES]
     for name in peers.NAMES:
         assert rows[name].error.startswith("not installed: pip install")
@@ -100,8 +111,11 @@ def test_a_peer_that_breaks_has_a_row_that_says_so(plan: Plan, own: Own) -> None
 
 def test_a_peer_that_needs_vectors_says_so_where_there_is_no_model(plan: Plan, own: Own) -> None:
     own.needs_vectors = True
-    strict = {"model.embedder": "none", "recall.budget_tokens": 40}  # so that clew's row differs from bm25's
-    row = run(replace(plan, settings=strict), systems=("clew",), against=("own",), watch=Watch()).result.rows[-1]
+    # so that clew's row differs from bm25's
+    strict = {"model.embedder": "none", "recall.budget_tokens": 40}
+    row = run(
+        replace(plan, settings=strict), systems=("clew",), against=("own",), watch=Watch()
+    ).result.rows[-1]
     assert (row.system, own.opened) == ("own", 0)
     assert "needs a model" in row.error
 

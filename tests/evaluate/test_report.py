@@ -41,7 +41,11 @@ from clew.evaluate.statistics import Interval, compare
 
 HOSTILE = "</style><script>alert('x')</script>|`*_$\n\u2028\x00\ud800<img src=x onerror=alert(1)>"
 TIMINGS = Timings(
-    systems={"clew": {"latency_ms_p50": 3.25, "latency_ms_p95": 9.5}, "bm25": {"latency_ms_p50": 1.0}}, machine={"cores": "2"}
+    systems={
+        "clew": {"latency_ms_p50": 3.25, "latency_ms_p95": 9.5},
+        "bm25": {"latency_ms_p50": 1.0},
+    },
+    machine={"cores": "2"},
 )
 CONTRACT = {"dataset", "part", "questions", "rows", "data_hash", "config_hash", "seed", "versions"}
 ROW_CONTRACT = {"system", "measures", "ci", "p_vs_bm25", "by_category", "cost"}
@@ -53,7 +57,10 @@ def row(system: str, value: float, *, p: float | None = None, category: str = "m
         measures={"recall@10": value, "MRR": value / 3, "recall@5": value - 0.1},
         ci={"recall@10": Interval(value - 0.02, value + 0.02)},
         p_vs_bm25=p,
-        by_category={category: {"recall@10": value / 2}, "temporal": {"recall@10": 0.9 - value / 2}},
+        by_category={
+            category: {"recall@10": value / 2},
+            "temporal": {"recall@10": 0.9 - value / 2},
+        },
         by_category_ci={category: {"recall@10": Interval(value / 2 - 0.05, value / 2 + 0.05)}},
         cost={"tokens_returned": 100 * value, "chunks_examined": 10.0, "passes": 1.0},
     )
@@ -73,7 +80,9 @@ def result(*, category: str = "multi-hop", dataset: str = "locomo", note: str = 
             row("clew", 0.88, p=0.0001, category=category),
         ),
         categories={category: 2, "temporal": 1},
-        comparisons=(Versus.of(versus, baseline="bm25", variant="clew", measure="recall@10", p_holm=0.5),),
+        comparisons=(
+            Versus.of(versus, baseline="bm25", variant="clew", measure="recall@10", p_holm=0.5),
+        ),
         ablations=(
             Ablation(
                 variant="without dense",
@@ -99,7 +108,13 @@ def result(*, category: str = "multi-hop", dataset: str = "locomo", note: str = 
 def samples(*, category: str = "multi-hop") -> tuple[Sample, ...]:
     values = {"bm25": (0.0, 1.0, 0.5), "clew": (1.0, 0.5, 0.5)}
     return tuple(
-        RunSample(query_id=f"q{place}", category=category, system=system, ranking=("p1", "p2"), measures={"recall@10": value})
+        RunSample(
+            query_id=f"q{place}",
+            category=category,
+            system=system,
+            ranking=("p1", "p2"),
+            measures={"recall@10": value},
+        )
         for system, column in values.items()
         for place, value in enumerate(column)
     )
@@ -107,7 +122,9 @@ def samples(*, category: str = "multi-hop") -> tuple[Sample, ...]:
 
 def policy_sample() -> PolicySample:
     costs = {"single": {"passes": 1.0}, "multi": {"passes": 3.0}}
-    return PolicySample.of("q1", "system", single={"recall@10": 0.5, "MRR": 1.0}, multi={"recall@10": 1.0}, cost=costs)
+    return PolicySample.of(
+        "q1", "system", single={"recall@10": 0.5, "MRR": 1.0}, multi={"recall@10": 1.0}, cost=costs
+    )
 
 
 class Page(HTMLParser):
@@ -131,7 +148,9 @@ class Page(HTMLParser):
         return [attributes for name, attributes in self.tags if name == tag]
 
 
-# JSON -----------------------------------------------------------------------------------------------------------------------
+# JSON
+#
+# -----------------------------------------------------------------------------------------------------------------------
 
 
 def test_the_json_holds_every_field_of_the_contract() -> None:
@@ -150,7 +169,9 @@ def test_a_result_read_back_is_the_same_and_writes_the_same_bytes() -> None:
 
 
 def test_numbers_are_rounded_to_six_digits_and_zero_has_no_sign() -> None:
-    text = result_json(replace(result(), rows=(Row(system="x", measures={"a": 1 / 3, "b": -1e-12}),)))
+    text = result_json(
+        replace(result(), rows=(Row(system="x", measures={"a": 1 / 3, "b": -1e-12}),))
+    )
     assert json.loads(text)["rows"][0]["measures"] == {"a": 0.333333, "b": 0.0}
     assert '"b": 0.0' in text
 
@@ -175,12 +196,17 @@ def test_timings_are_in_the_json_only_when_asked_for_and_are_read_back() -> None
         ({"surprise": 1}, r"result.json.surprise: is not a field"),
         ({"rows": [{"system": "x"}]}, r"result.json.rows\[0\].measures: is missing"),
         ({"rows": {}}, r"result.json.rows: must be a list"),
-        ({"rows": [{"system": "x", "measures": {"a": "b"}}]}, r"result.json.rows\[0\].measures.a: must be float"),
+        (
+            {"rows": [{"system": "x", "measures": {"a": "b"}}]},
+            r"result.json.rows\[0\].measures.a: must be float",
+        ),
         ({"rows": [{"system": "x", "measures": {}, "ci": {"a": [1]}}]}, r"must hold 2 numbers"),
         ({"versions": []}, r"result.json.versions: must be an object"),
     ],
 )
-def test_a_damaged_result_is_refused_with_the_path_of_the_field(change: dict[str, Any], problem: str) -> None:
+def test_a_damaged_result_is_refused_with_the_path_of_the_field(
+    change: dict[str, Any], problem: str
+) -> None:
     with pytest.raises(InputError, match=problem):
         read_result(json.dumps(json.loads(result_json(result())) | change))
 
@@ -190,7 +216,9 @@ def test_text_that_is_not_json_is_refused_with_its_source() -> None:
         read_samples(samples_jsonl(samples()[:1]) + "{oops")
 
 
-# JSON lines -------------------------------------------------------------------------------------------------------------------
+# JSON lines
+#
+# -------------------------------------------------------------------------------------------------------------------
 
 
 def test_samples_are_one_line_each_in_one_order_and_come_back() -> None:
@@ -211,22 +239,40 @@ def test_a_policy_sample_holds_single_multi_delta_and_cost() -> None:
     assert read_samples(line) == (policy_sample(),)
 
 
-# Files ------------------------------------------------------------------------------------------------------------------------
+# Files
+#
+# ------------------------------------------------------------------------------------------------------------------------
 
 
-def test_two_reports_with_the_same_numbers_are_the_same_bytes_but_for_the_timings(tmp_path: Path) -> None:
+def test_two_reports_with_the_same_numbers_are_the_same_bytes_but_for_the_timings(
+    tmp_path: Path,
+) -> None:
     write(tmp_path / "a", Report(result(), samples(), TIMINGS))
-    write(tmp_path / "b", Report(result(), tuple(reversed(samples())), replace(TIMINGS, systems={"clew": {"latency_ms_p50": 4.0}})))
+    write(
+        tmp_path / "b",
+        Report(
+            result(),
+            tuple(reversed(samples())),
+            replace(TIMINGS, systems={"clew": {"latency_ms_p50": 4.0}}),
+        ),
+    )
     names = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert names == ["report.html", "report.md", "result.json", "samples.jsonl", "timings.json"]
-    differing = [name for name in names if (tmp_path / "a" / name).read_bytes() != (tmp_path / "b" / name).read_bytes()]
+    differing = [
+        name
+        for name in names
+        if (tmp_path / "a" / name).read_bytes() != (tmp_path / "b" / name).read_bytes()
+    ]
     assert differing == ["timings.json"]
 
 
 def test_a_report_made_again_from_its_folder_is_the_same_bytes(tmp_path: Path) -> None:
     noisy = replace(
         result(),
-        rows=tuple(replace(each, measures={name: value + 1e-9 for name, value in each.measures.items()}) for each in result().rows),
+        rows=tuple(
+            replace(each, measures={name: value + 1e-9 for name, value in each.measures.items()})
+            for each in result().rows
+        ),
     )
     first = write(tmp_path / "a", Report(noisy, samples(), TIMINGS))
     second = write(tmp_path / "b", load(tmp_path / "a"))
@@ -235,7 +281,9 @@ def test_a_report_made_again_from_its_folder_is_the_same_bytes(tmp_path: Path) -
 
 def test_no_file_but_the_timings_holds_what_the_clock_said(tmp_path: Path) -> None:
     paths = write(tmp_path, Report(result(), samples(), TIMINGS))
-    assert [path.name for path in paths if "latency" in path.read_text(encoding="utf-8")] == ["timings.json"]
+    assert [path.name for path in paths if "latency" in path.read_text(encoding="utf-8")] == [
+        "timings.json"
+    ]
 
 
 def test_a_folder_without_a_result_is_refused(tmp_path: Path) -> None:
@@ -250,7 +298,9 @@ def test_hostile_text_survives_the_folder(tmp_path: Path) -> None:
     assert {sample.category for sample in again.samples} == {HOSTILE}
 
 
-# Tables -----------------------------------------------------------------------------------------------------------------------
+# Tables
+#
+# -----------------------------------------------------------------------------------------------------------------------
 
 
 def test_the_terminal_table_has_the_headline_first_with_its_interval_and_p() -> None:
@@ -272,7 +322,9 @@ def test_markdown_shows_the_best_in_bold_and_the_losers_as_losers() -> None:
 
 
 def test_every_row_of_a_markdown_table_has_as_many_cells_as_its_head_whatever_the_text() -> None:
-    text = render_markdown(result(category=HOSTILE, note=HOSTILE, dataset=HOSTILE), samples(category=HOSTILE))
+    text = render_markdown(
+        result(category=HOSTILE, note=HOSTILE, dataset=HOSTILE), samples(category=HOSTILE)
+    )
     blocks = re.findall(r"(?:^\|.*\|$\n?)+", text, re.MULTILINE)
     assert len(blocks) >= 7
     for block in blocks:
@@ -282,14 +334,22 @@ def test_every_row_of_a_markdown_table_has_as_many_cells_as_its_head_whatever_th
 
 
 def test_a_policy_comparison_without_a_bm25_row_still_makes_every_page() -> None:
-    compared = replace(result(), rows=(row("single-hop", 0.5), row("multi-hop", 0.6)), comparisons=(), ablations=(), notes=())
+    compared = replace(
+        result(),
+        rows=(row("single-hop", 0.5), row("multi-hop", 0.6)),
+        comparisons=(),
+        ablations=(),
+        notes=(),
+    )
     assert "multi-hop − single-hop" in render_html(compared, [policy_sample()])
     text = render_markdown(compared)
     assert "bm25" not in text
     assert "▼" not in text
 
 
-# The page ---------------------------------------------------------------------------------------------------------------------
+# The page
+#
+# ---------------------------------------------------------------------------------------------------------------------
 
 
 def test_the_page_is_well_formed_and_asks_for_nothing_from_outside() -> None:
@@ -297,7 +357,9 @@ def test_the_page_is_well_formed_and_asks_for_nothing_from_outside() -> None:
     page = Page(text)
     assert page.open == []
     assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in page.tags}
-    assert not any({"src", "href", "xlink:href", "style"} & attributes.keys() for _, attributes in page.tags)
+    assert not any(
+        {"src", "href", "xlink:href", "style"} & attributes.keys() for _, attributes in page.tags
+    )
     assert "url(" not in text
     assert "@import" not in text
     assert any("default-src 'none'" in (each.get("content") or "") for each in page.all("meta"))
@@ -324,7 +386,9 @@ def test_every_table_of_the_page_has_a_caption_and_scoped_heads() -> None:
 
 def test_text_of_a_dataset_is_shown_and_never_becomes_markup() -> None:
     plain = Page(render_html(result(), samples()))
-    hostile_text = render_html(result(category=HOSTILE, dataset=HOSTILE, note=HOSTILE), samples(category=HOSTILE))
+    hostile_text = render_html(
+        result(category=HOSTILE, dataset=HOSTILE, note=HOSTILE), samples(category=HOSTILE)
+    )
     hostile = Page(hostile_text)
     assert hostile.open == []
     extra = len([tag for tag, _ in hostile.tags]) - len([tag for tag, _ in plain.tags])

@@ -35,7 +35,9 @@ def keyed(values: list[float]) -> dict[str, float]:
     return {f"q{place:03}": value for place, value in enumerate(values)}
 
 
-# Intervals ------------------------------------------------------------------------------------------------------------------
+# Intervals
+#
+# ------------------------------------------------------------------------------------------------------------------
 
 
 def test_an_interval_is_the_same_for_one_seed_and_another_for_another() -> None:
@@ -48,13 +50,17 @@ def test_an_interval_is_close_to_that_of_the_normal_distribution() -> None:
     values = drawn(2, 400)
     half = 1.96 * float(np.std(values, ddof=1)) / 20
     low, high = mean_interval(values)
-    assert (low, high) == pytest.approx((np.mean(values) - half, np.mean(values) + half), abs=0.1 * half)
+    assert (low, high) == pytest.approx(
+        (np.mean(values) - half, np.mean(values) + half), abs=0.1 * half
+    )
 
 
 def test_an_interval_agrees_with_the_bootstrap_written_as_a_loop() -> None:
     values, generator = np.array(drawn(3, 60)), np.random.default_rng(9)
     means = [values[generator.integers(0, 60, 60)].mean() for _ in range(10_000)]
-    assert mean_interval(values.tolist(), seed=9) == pytest.approx(np.percentile(means, [2.5, 97.5]), abs=1e-9)
+    assert mean_interval(values.tolist(), seed=9) == pytest.approx(
+        np.percentile(means, [2.5, 97.5]), abs=1e-9
+    )
 
 
 def test_intervals_cover_the_true_mean_about_as_often_as_they_say() -> None:
@@ -72,8 +78,16 @@ def test_columns_share_their_resamples_so_that_one_and_many_give_the_same_interv
 
 def test_blocks_of_resamples_do_not_show_in_the_result() -> None:
     few, many = drawn(1, 30), drawn(1, 3000)  # one block, and many blocks
-    assert mean_interval(few, confidence=0.5).low < np.mean(few) < mean_interval(few, confidence=0.5).high
-    assert mean_interval(many, resamples=2000).low < np.mean(many) < mean_interval(many, resamples=2000).high
+    assert (
+        mean_interval(few, confidence=0.5).low
+        < np.mean(few)
+        < mean_interval(few, confidence=0.5).high
+    )
+    assert (
+        mean_interval(many, resamples=2000).low
+        < np.mean(many)
+        < mean_interval(many, resamples=2000).high
+    )
 
 
 def test_the_interval_of_a_difference_is_paired() -> None:
@@ -82,7 +96,9 @@ def test_the_interval_of_a_difference_is_paired() -> None:
     assert (low, high) == pytest.approx((0.25, 0.25))
 
 
-@pytest.mark.parametrize("columns", [{"a": []}, {"a": [1.0], "b": [1.0, 2.0]}, {"a": [float("nan")]}])
+@pytest.mark.parametrize(
+    "columns", [{"a": []}, {"a": [1.0], "b": [1.0, 2.0]}, {"a": [float("nan")]}]
+)
 def test_values_that_cannot_be_paired_are_refused(columns: dict[str, list[float]]) -> None:
     with pytest.raises(InputError):
         mean_intervals(columns)
@@ -94,13 +110,18 @@ def test_options_out_of_range_are_refused(options: dict[str, float]) -> None:
         mean_interval([1.0, 2.0], **options)  # type: ignore[arg-type]
 
 
-# The randomisation test -----------------------------------------------------------------------------------------------------
+# The randomisation test
+#
+# -----------------------------------------------------------------------------------------------------
 
 
 def test_p_agrees_with_every_assignment_of_signs() -> None:
     differences = [0.5, -0.25, 1.0, 0.75, -0.1, 0.3, 0.2, 0.0]
     kept = [value for value in differences if value]
-    sums = [abs(sum(sign * value for sign, value in zip(signs, kept, strict=True))) for signs in product((-1, 1), repeat=len(kept))]
+    sums = [
+        abs(sum(sign * value for sign, value in zip(signs, kept, strict=True)))
+        for signs in product((-1, 1), repeat=len(kept))
+    ]
     exact = np.mean([value >= abs(sum(kept)) - 1e-9 for value in sums])
     assert randomisation_p(differences) == pytest.approx(exact, abs=0.015)
 
@@ -120,7 +141,9 @@ def test_p_is_uniform_where_there_is_no_difference() -> None:
     assert 0.02 <= np.mean([p <= 0.05 for p in ps]) <= 0.09
 
 
-# Comparisons ----------------------------------------------------------------------------------------------------------------
+# Comparisons
+#
+# ----------------------------------------------------------------------------------------------------------------
 
 
 def test_a_comparison_counts_wins_losses_and_ties() -> None:
@@ -131,7 +154,9 @@ def test_a_comparison_counts_wins_losses_and_ties() -> None:
 
 def test_the_order_of_the_questions_does_not_matter() -> None:
     base, variant = keyed(drawn(1, 50)), keyed(drawn(2, 50))
-    assert compare(base, variant) == compare(dict(reversed(base.items())), dict(reversed(variant.items())))
+    assert compare(base, variant) == compare(
+        dict(reversed(base.items())), dict(reversed(variant.items()))
+    )
 
 
 def test_systems_that_answered_different_questions_are_not_compared() -> None:
@@ -142,7 +167,9 @@ def test_systems_that_answered_different_questions_are_not_compared() -> None:
 
 
 @given(st.lists(st.tuples(units, units), min_size=1, max_size=12))
-def test_swapping_the_sides_of_a_comparison_turns_every_sign(pairs: list[tuple[float, float]]) -> None:
+def test_swapping_the_sides_of_a_comparison_turns_every_sign(
+    pairs: list[tuple[float, float]],
+) -> None:
     base, variant = keyed([a for a, _ in pairs]), keyed([b for _, b in pairs])
     there, back = compare(base, variant, resamples=200), compare(variant, base, resamples=200)
     assert there.mean_difference == pytest.approx(-back.mean_difference)
@@ -172,7 +199,9 @@ def test_holm_never_lowers_a_p_never_exceeds_one_and_never_reorders(ps: list[flo
     assert [corrected[place] for place in order] == sorted(corrected)
 
 
-# Evidence -------------------------------------------------------------------------------------------------------------------
+# Evidence
+#
+# -------------------------------------------------------------------------------------------------------------------
 
 
 def test_a_set_that_every_system_solves_is_refused_as_evidence() -> None:

@@ -1,4 +1,7 @@
-"""Evidence that hangs together: Clew's own hops and paths against the known ones, from the loader to the report."""
+"""Evidence that hangs together.
+
+Clew's own hops and paths against the known ones, from the loader to the report.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +25,30 @@ from clew.evaluate.running import run
 
 PEOPLE = ("Ada Holm", "Bo Lind", "Cy Marsh", "Di Nord", "Ed Orre", "Fay Pell")
 FILMS = ("Salt Meadow", "Blue Harbour", "Cold Orchard", "Long Winter", "Red Quarry", "Tall Grass")
-FILLER = ("A village lies by the sea and has one mill", "The mill was built of stone by three brothers", "Rain fell on the village")
+FILLER = (
+    "A village lies by the sea and has one mill",
+    "The mill was built of stone by three brothers",
+    "Rain fell on the village",
+)
 
 
 def questions() -> list[dict[str, Any]]:
-    """One film and its director each; only the film's text names the director, whose text has no word of the question."""
+    """One film and its director each.
+
+    Only the film's text names the director, whose text has no word of the question.
+    """
     return [
         {
             "id": f"q{n}",
             "type": "compositional",
             "question": f"Which place does the director of {film} come from?",
             "gold_idx": [2 * n, 2 * n + 1],
-            "evidence": [[film, "director", person], [person, "home", "Velt"], ["broken"], [film, "year", 1950]],
+            "evidence": [
+                [film, "director", person],
+                [person, "home", "Velt"],
+                ["broken"],
+                [film, "year", 1950],
+            ],
         }
         for n, (film, person) in enumerate(zip(FILMS, PEOPLE, strict=True))
     ]
@@ -45,22 +60,36 @@ def folder(tmp_path: Path) -> Path:
     for film, person in zip(FILMS, PEOPLE, strict=True):
         corpus.append({"title": film, "text": f"{film} is a film whose director was {person}."})
         corpus.append({"title": person, "text": "Grew up in Velt as the third child of a miller."})
-    corpus += [{"title": f"Note {n}", "text": f"{text}, which somebody wrote down {n} times."} for n, text in enumerate(FILLER * 12)]
+    corpus += [
+        {"title": f"Note {n}", "text": f"{text}, which somebody wrote down {n} times."}
+        for n, text in enumerate(FILLER * 12)
+    ]
     made = tmp_path / "set"
     made.mkdir()
     (made / "2wikimultihopqa_corpus.json").write_text(json.dumps(corpus), encoding="utf-8")
-    (made / "queries_gold.jsonl").write_text("\n".join(map(json.dumps, questions())), encoding="utf-8")
+    (made / "queries_gold.jsonl").write_text(
+        "\n".join(map(json.dumps, questions())), encoding="utf-8"
+    )
     return made
 
 
 @pytest.fixture
 def report(folder: Path, tmp_path: Path) -> Report:
-    plan = Plan(dataset="2wiki", path=folder, part="dev", resamples=50, cache=tmp_path / "cache", settings={"model.embedder": "hashing-64"})
+    plan = Plan(
+        dataset="2wiki",
+        path=folder,
+        part="dev",
+        resamples=50,
+        cache=tmp_path / "cache",
+        settings={"model.embedder": "hashing-64"},
+    )
     return run(plan, watch=Watch())
 
 
 def test_the_facts_of_a_question_are_its_known_paths(folder: Path) -> None:
-    assert [query.paths for query in load("2wiki", folder, part="dev").queries] == [((str(2 * n), str(2 * n + 1)),) for n in range(6)]
+    assert [query.paths for query in load("2wiki", folder, part="dev").queries] == [
+        ((str(2 * n), str(2 * n + 1)),) for n in range(6)
+    ]
 
 
 def test_steps_are_joined_in_order_and_a_ring_ends() -> None:
@@ -74,7 +103,12 @@ def test_a_run_tells_what_each_hop_and_each_path_found(report: Report) -> None:
     assert sorted(hops)[:2] == [1, 2]
     assert hops[1].recall < hops[2].recall == 1.0
     (walked,) = report.result.walked
-    assert (walked.system, walked.questions, walked.walked, walked.complete) == ("clew", 6, 1.0, 1.0)
+    assert (walked.system, walked.questions, walked.walked, walked.complete) == (
+        "clew",
+        6,
+        1.0,
+        1.0,
+    )
     assert 0 < walked.right <= 1
     rows = {row.system: row.measures for row in report.result.rows}
     assert rows["clew"]["path@10"] == 1.0 > rows["bm25"]["path@10"]
@@ -99,9 +133,14 @@ def test_an_answer_keeps_its_links_on_disk(tmp_path: Path) -> None:
 
 
 def test_questions_that_show_no_link_do_not_count_for_how_right_links_are() -> None:
-    none, half = walk_of([], ["a"], [["a", "b"]]), walk_of([("a", "b"), ("a", "x")], ["a", "b"], [["a", "b"]])
+    none, half = (
+        walk_of([], ["a"], [["a", "b"]]),
+        walk_of([("a", "b"), ("a", "x")], ["a", "b"], [["a", "b"]]),
+    )
     assert none == Walk(walked=0.0, right=0.0, shown=0.0, found=0.5, complete=0.0)
-    assert mean_walk([none, half]) == Walk(walked=0.5, right=0.5, shown=1.0, found=0.75, complete=0.5)
+    assert mean_walk([none, half]) == Walk(
+        walked=0.5, right=0.5, shown=1.0, found=0.75, complete=0.5
+    )
 
 
 def test_facts_that_all_lead_to_one_another_do_not_make_chains_without_end() -> None:

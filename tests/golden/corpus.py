@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 import clew
-from clew.recall.state import Hit
+from clew.search.state import Hit
 from clew.testing import FixedClock
 
 FILE = Path(__file__).with_name("corpus.yaml")
@@ -32,7 +32,10 @@ class Asked:
     """Whether the one memory that it needs must come first, as where the latest is asked for."""
 
     def answered(self, keys: Sequence[str]) -> bool:
-        """Tell whether these memories are an answer: all that is needed, and nothing that no longer holds."""
+        """Tell whether these memories are an answer.
+
+        All that is needed, and nothing that no longer holds.
+        """
         found = keys[:1] if self.first else keys
         return set(self.needs) <= set(found) and not set(self.without) & set(keys)
 
@@ -59,10 +62,16 @@ class Told:
     questions: tuple[Asked, ...]
 
     def answers(self) -> dict[str, Answer]:
-        """Ask every question without leaving a trace, so that their order does not matter; by what was asked."""
+        """Ask every question without leaving a trace, so that their order does not matter.
+
+        By what was asked.
+        """
         keys = {id: key for key, id in self.ids.items()}
         recalls = {asked: self.clew.recall(asked.ask, k=K, track=False) for asked in self.questions}
-        return {asked.ask: Answer(asked, {keys[hit.id]: hit for hit in answer.hits}) for asked, answer in recalls.items()}
+        return {
+            asked.ask: Answer(asked, {keys[hit.id]: hit for hit in answer.hits})
+            for asked, answer in recalls.items()
+        }
 
 
 def told(path: Path, **options: Any) -> Told:
@@ -82,14 +91,19 @@ def _tell(opened: clew.Clew, memory: Mapping[str, Any], ids: Mapping[str, str]) 
     if "supersedes" in memory:
         outcome = opened.supersede(ids[memory["supersedes"]], memory["text"])
     else:
-        outcome = opened.remember(memory["text"], title=memory.get("title", ""), near=memory.get("near", True))
-    assert outcome.outcome == "inserted", f"{memory['key']} became {outcome}"  # a family's facts differ in more than their words
+        outcome = opened.remember(
+            memory["text"], title=memory.get("title", ""), near=memory.get("near", True)
+        )
+    # a family's facts differ in more than their words
+    assert outcome.outcome == "inserted", f"{memory['key']} became {outcome}"
     return str(outcome.id)
 
 
 def _asked(question: Mapping[str, Any]) -> Asked:
     lists = {name: tuple(question.get(name, ())) for name in ("needs", "without")}
-    return Asked(ask=question["ask"], by=question["by"], first=question.get("first", False), **lists)
+    return Asked(
+        ask=question["ask"], by=question["by"], first=question.get("first", False), **lists
+    )
 
 
 def _noon(day: date) -> datetime:

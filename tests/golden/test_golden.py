@@ -12,7 +12,7 @@ import pytest
 
 import clew
 from clew.ports import Embedder, Store
-from clew.recall.state import Hop
+from clew.search.state import Hop
 from tests.golden.corpus import PLAIN, Answer, Told, told
 
 Answers: TypeAlias = dict[str, Answer]
@@ -51,7 +51,9 @@ def plain(corpus: Told, path: Path, embedder: Embedder) -> Answers:
         return replace(corpus, clew=opened).answers()
 
 
-def test_the_full_recall_answers_many_questions_that_plain_top_k_cannot(full: Answers, plain: Answers) -> None:
+def test_the_full_recall_answers_many_questions_that_plain_top_k_cannot(
+    full: Answers, plain: Answers
+) -> None:
     assert len(_answered(full)) >= LEAST_ANSWERED
     assert len(_answered(full) - _answered(plain)) >= LEAST_WON
 
@@ -62,10 +64,14 @@ def test_no_question_that_plain_top_k_answers_is_lost(full: Answers, plain: Answ
 
 def test_questions_that_one_memory_answers_keep_it_first(full: Answers) -> None:
     direct = [answer for answer in full.values() if answer.asked.by in ("direct", "supersede")]
-    assert [next(iter(answer.hits)) for answer in direct] == [answer.asked.needs[0] for answer in direct]
+    assert [next(iter(answer.hits)) for answer in direct] == [
+        answer.asked.needs[0] for answer in direct
+    ]
 
 
-def test_every_path_is_made_of_links_that_exist_and_ends_at_its_hit(corpus: Told, full: Answers) -> None:
+def test_every_path_is_made_of_links_that_exist_and_ends_at_its_hit(
+    corpus: Told, full: Answers
+) -> None:
     walked = [hit for answer in full.values() for hit in answer.hits.values() if hit.path]
     assert len(walked) > len(full)
     for hit in walked:
@@ -74,9 +80,13 @@ def test_every_path_is_made_of_links_that_exist_and_ends_at_its_hit(corpus: Told
         assert all(_exists(corpus.clew.store, hop) for hop in hit.path)
 
 
-def test_what_only_the_full_recall_brings_in_comes_by_the_link_that_was_foreseen(full: Answers, plain: Answers) -> None:
+def test_what_only_the_full_recall_brings_in_comes_by_the_link_that_was_foreseen(
+    full: Answers, plain: Answers
+) -> None:
     foreseen = {"shared": {"SHARES", "OPENS"}, "names": {"NAMES", "NAMED_BY", "OPENS", "SHARES"}}
-    won = [full[ask] for ask in _answered(full) - _answered(plain) if full[ask].asked.by in foreseen]
+    won = [
+        full[ask] for ask in _answered(full) - _answered(plain) if full[ask].asked.by in foreseen
+    ]
     assert won
     for answer in won:
         missed = set(answer.asked.needs) - plain[answer.asked.ask].hits.keys()
@@ -91,10 +101,16 @@ def _answered(answers: Answers) -> set[str]:
 def _exists(store: Store, hop: Hop) -> bool:
     """Look the link up in what the store holds, by another way than the walk went."""
     if hop.edge == "RELATED":
-        return any({edge.source, edge.target} == {hop.source, hop.target} for edge in store.edges([hop.source]))
+        return any(
+            {edge.source, edge.target} == {hop.source, hop.target}
+            for edge in store.edges([hop.source])
+        )
     said = store.mentions([hop.source, hop.target])
     names = {id: {mention.name for mention in each} for id, each in said.items()}
     subject = {"NAMES": hop.target, "NAMED_BY": hop.source, "OPENS": hop.target}.get(hop.edge)
     if subject is None:
         return hop.evidence in names[hop.source] & names[hop.target]
-    return any((mention.opens if hop.edge == "OPENS" else mention.subject) and mention.name == hop.evidence for mention in said[subject])
+    return any(
+        (mention.opens if hop.edge == "OPENS" else mention.subject) and mention.name == hop.evidence
+        for mention in said[subject]
+    )

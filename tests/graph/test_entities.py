@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.errors import InputError
-from clew.graph.entities import Entity, EntityType, entities
+from clew.text.names.extraction import entities
+from clew.text.names.keys import Entity, EntityType
 from tests.growth import check_linear, cpu_seconds
 
 FIXTURES = Path(__file__).parent / "fixtures" / "entities"
@@ -46,10 +47,17 @@ def is_held_out(row: Row) -> bool:
 
 
 def measured(sample: list[Row]) -> Measured:
-    found = [({entity.name: str(entity.type) for entity in entities(row.text)}, row.named) for row in sample]
+    found = [
+        ({entity.name: str(entity.type) for entity in entities(row.text)}, row.named)
+        for row in sample
+    ]
     right = sum(len(got.keys() & due.keys()) for got, due in found)
     typed = sum(got[name] == due[name] for got, due in found for name in got.keys() & due.keys())
-    return Measured(right / sum(len(got) for got, _ in found), right / sum(len(due) for _, due in found), typed / right)
+    return Measured(
+        right / sum(len(got) for got, _ in found),
+        right / sum(len(due) for _, due in found),
+        typed / right,
+    )
 
 
 # What each style reaches on all its sentences, less two or three names.
@@ -78,8 +86,14 @@ def test_the_labelled_sample_is_large_varied_and_lies_in_its_texts() -> None:
 @pytest.mark.parametrize(
     ("sample", "least"),
     [
-        pytest.param([row for row in LABELLED if not is_held_out(row)], Measured(0.97, 0.96, 0.93), id="calibration"),
-        pytest.param([row for row in LABELLED if is_held_out(row)], Measured(0.97, 0.96, 0.93), id="held out"),
+        pytest.param(
+            [row for row in LABELLED if not is_held_out(row)],
+            Measured(0.97, 0.96, 0.93),
+            id="calibration",
+        ),
+        pytest.param(
+            [row for row in LABELLED if is_held_out(row)], Measured(0.97, 0.96, 0.93), id="held out"
+        ),
         pytest.param(LATER, Measured(0.93, 0.86, 0.87), id="written later"),
     ],
 )
@@ -166,8 +180,15 @@ def test_half_a_name_is_left_out_beside_the_only_person_it_can_be() -> None:
 def test_the_title_is_the_surest_entity_whether_or_not_the_text_has_it() -> None:
     inside = entities("A film: Titanic sank in 1912.", title="Titanic (1997 film)")[0]
     outside = entities("It sank.", title="Titanic (1997 film)")[0]
-    assert inside == Entity("Titanic", "titanic", EntityType.CONCEPT, 0.99, 8, 15, ("titanic 1997 film",))
-    assert (outside.name, outside.key, outside.start, outside.end) == ("Titanic (1997 film)", "titanic", 0, 0)
+    assert inside == Entity(
+        "Titanic", "titanic", EntityType.CONCEPT, 0.99, 8, 15, ("titanic 1997 film",)
+    )
+    assert (outside.name, outside.key, outside.start, outside.end) == (
+        "Titanic (1997 film)",
+        "titanic",
+        0,
+        0,
+    )
 
 
 def test_the_title_is_sought_as_a_whole_word() -> None:
@@ -177,7 +198,9 @@ def test_the_title_is_sought_as_a_whole_word() -> None:
 
 def test_html_tags_are_passed_over_and_offsets_stay_those_of_the_text() -> None:
     text = '<p class="Intro">Anna saw <b>Lake Tahoe</b>.</p>'
-    assert [(entity.name, text[entity.start : entity.end]) for entity in entities(text, format="html")] == [
+    assert [
+        (entity.name, text[entity.start : entity.end]) for entity in entities(text, format="html")
+    ] == [
         ("Lake Tahoe", "Lake Tahoe"),
         ("Anna", "Anna"),
     ]
@@ -196,7 +219,9 @@ def test_at_most_as_many_as_asked_for_are_kept_and_the_surest_of_them() -> None:
     assert entities(text, limit=2) == every[:2]
     assert entities(text, limit=0) == ()
     assert all(entity.confidence >= 0.95 for entity in entities(text, least=0.95))
-    assert [entity.confidence for entity in every] == sorted((entity.confidence for entity in every), reverse=True)
+    assert [entity.confidence for entity in every] == sorted(
+        (entity.confidence for entity in every), reverse=True
+    )
 
 
 @pytest.mark.parametrize("options", [{"limit": -1}, {"least": 1.5}, {"least": float("nan")}])
@@ -209,7 +234,10 @@ SPELT = "Anna van of the I II Dr. O'Neill d'Estaing U.S. München 北京 İ ǅ �
 PIECES = st.sampled_from([*SPELT.split(), *'`"“”(),.:/\\-& \n\u0301', "()"])
 
 
-@given(text=st.lists(PIECES | st.text(max_size=4), max_size=30).map("".join), title=st.text(max_size=12) | st.just("Anna (x)"))
+@given(
+    text=st.lists(PIECES | st.text(max_size=4), max_size=30).map("".join),
+    title=st.text(max_size=12) | st.just("Anna (x)"),
+)
 def test_any_text_gives_entities_that_lie_where_they_say(text: str, title: str) -> None:
     for format in ("text", "html", "python"):
         found = entities(text, title=title, format=format)
@@ -250,7 +278,9 @@ HOSTILE = {
 @pytest.mark.parametrize("seed", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_texts_take_time_in_proportion_to_their_length(seed: str) -> None:
     def read(length: int) -> None:
-        entities("".join(seed.format(i) for i in range(length // len(seed))), title="Anna", format="html")
+        entities(
+            "".join(seed.format(i) for i in range(length // len(seed))), title="Anna", format="html"
+        )
 
     check_linear(read, 10_000)
 
@@ -258,4 +288,5 @@ def test_hostile_texts_take_time_in_proportion_to_their_length(seed: str) -> Non
 def test_prose_is_read_at_a_fair_rate() -> None:
     prose = " ".join(row.text for row in LABELLED if row.style in ("chat", "wiki", "news", "notes"))
     text = "\n".join([prose] * (300_000 // len(prose)))
-    assert cpu_seconds(lambda _: entities(text, title="Anna", format="html"), 0) < 3  # 0.3 s for 300 kB on a quiet machine
+    # 0.3 s for 300 kB on a quiet machine
+    assert cpu_seconds(lambda _: entities(text, title="Anna", format="html"), 0) < 3

@@ -1,15 +1,19 @@
-"""Names in Chinese, Japanese and Korean text: what stands out is found, and no clause is taken for a name."""
+"""Names in Chinese, Japanese and Korean text.
+
+What stands out is found, and no clause is taken for a name.
+"""
 
 from __future__ import annotations
 
 import pytest
 
 import clew
-from clew.graph.entities import entities
 from clew.graph.phrases import phrases
+from clew.text.names.extraction import entities
 from tests.growth import check_linear
 
-# Sentences of our own. What stands apart by script, marks or an address is found; a name that only a dictionary could tell is not.
+# Sentences of our own. What stands apart by script, marks or an address is found; a name that only
+# a dictionary could tell is not.
 SENTENCES = {
     "我们用PostgreSQL和Redis搭建了新的后台。": ["PostgreSQL", "Redis"],
     "他昨天看了《流浪地球》，觉得很好。": ["流浪地球"],
@@ -41,7 +45,9 @@ def test_what_stands_out_is_a_name_and_nothing_else_is(sentence: str) -> None:
     assert all(sentence[entity.start : entity.end] == entity.name for entity in found)
 
 
-@pytest.mark.parametrize("piece", ["汉", "汉a", "アイ・", "「", "「汉", "田中さん", "《", "ー", "가"])
+@pytest.mark.parametrize(
+    "piece", ["汉", "汉a", "アイ・", "「", "「汉", "田中さん", "《", "ー", "가"]
+)
 def test_long_and_hostile_text_costs_no_more_than_it_is_long(piece: str) -> None:
     def read(times: int) -> None:
         entities(piece * times)
@@ -58,7 +64,11 @@ def test_a_title_inside_unspaced_text_is_a_phrase_of_it() -> None:
 
 def test_a_memory_is_linked_to_the_one_whose_title_its_unspaced_text_holds() -> None:
     with clew.open(":memory:", model={"embedder": "none"}) as memory:
-        tower = str(memory.remember("高さは三百三十三メートルで、赤と白に塗られている。", title="東京タワー").id)
+        tower = str(
+            memory.remember(
+                "高さは三百三十三メートルで、赤と白に塗られている。", title="東京タワー"
+            ).id
+        )
         visit = str(memory.remember("昨日、田中さんと東京タワーの近くで会った。", near=False).id)
         assert memory.recall("東京タワー", track=False).hits[0].id == tower
         hits = memory.recall("田中さんと会った場所の高さは？", track=False).hits

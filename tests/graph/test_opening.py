@@ -1,4 +1,7 @@
-"""A text without a title says itself what it is about: by a heading, or by the name it begins with and goes on to describe."""
+"""A text without a title says itself what it is about.
+
+By a heading, or by the name it begins with and goes on to describe.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.graph.entities.opening import DESCRIBED_WITHIN, NOTHING, Opening, opening
+from clew.text.names.opening import DESCRIBED_WITHIN, NOTHING, Opening, opening
 
 
 @pytest.mark.parametrize(
@@ -75,7 +78,10 @@ def test_other_texts_do_not_say_what_they_are_about(text: str) -> None:
     [
         ("Halcyon\nThe staging server, rebuilt in May.", "Halcyon"),
         ("Titanic (1997 film)\nA film about a ship that sinks.", "Titanic (1997 film)"),
-        ("Halcyon Release Notes\n\nWe moved the cache to another machine.", "Halcyon Release Notes"),
+        (
+            "Halcyon Release Notes\n\nWe moved the cache to another machine.",
+            "Halcyon Release Notes",
+        ),
     ],
 )
 def test_a_line_of_its_own_above_the_rest_is_a_heading(text: str, name: str) -> None:
@@ -85,7 +91,11 @@ def test_a_line_of_its_own_above_the_rest_is_a_heading(text: str, name: str) -> 
 def test_what_the_text_calls_it_besides_counts_too() -> None:
     text = "Marta Ines Ruiz (born 1960), better known as Tita Ruiz, was a director."
     assert opening(text) == Opening("Marta Ines Ruiz", ("Marta Ruiz", "Tita Ruiz"))
-    assert opening("Frederick William of Nassau was a prince.").others == opening("The Salt Meadow is a film.").others == ()
+    assert (
+        opening("Frederick William of Nassau was a prince.").others
+        == opening("The Salt Meadow is a film.").others
+        == ()
+    )
     assert opening("Dr. Ana B. Costa is the dentist.").others == ("Ana Costa",)
 
 
@@ -95,10 +105,14 @@ def test_whatever_the_text_is_the_name_stands_at_its_beginning(text: str) -> Non
     assert not found.name or found.name in text[:DESCRIBED_WITHIN]
 
 
-@pytest.mark.parametrize("piece", ["(", ")", ",", " was", "A, ", "Anna, ", "(a)", " is (", "known as ", ", is", "\n", '"'])
+@pytest.mark.parametrize(
+    "piece",
+    ["(", ")", ",", " was", "A, ", "Anna, ", "(a)", " is (", "known as ", ", is", "\n", '"'],
+)
 def test_no_text_takes_long(piece: str) -> None:
     text = "Anna " + piece * (100_000 // len(piece))
     began = time.process_time()
     for _ in range(20):
         opening(text)
-    assert time.process_time() - began < 2  # a thousand times what it takes: what must not happen is minutes
+    # a thousand times what it takes: what must not happen is minutes
+    assert time.process_time() - began < 2

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.graph.entities.key import entity_key
 from clew.graph.phrases import MOST_PHRASES, MOST_UNSPACED, MOST_WORDS, phrases, spotted
+from clew.text.names.keys import entity_key
 
 
 def keys(text: str, *, cased: bool = True) -> set[str]:
@@ -46,7 +46,9 @@ def test_a_single_common_word_is_no_name() -> None:
 
 
 def test_the_longest_name_at_a_place_wins() -> None:
-    assert spotted(phrases("They saw New York City"), {"new york", "new york city", "city"}) == ("new york city",)
+    assert spotted(phrases("They saw New York City"), {"new york", "new york city", "city"}) == (
+        "new york city",
+    )
 
 
 def test_each_name_is_spotted_once_and_in_reading_order() -> None:

@@ -1,4 +1,7 @@
-"""A signal spreads along links: it fades, it shares one budget, it never loops, and chance is chance."""
+"""A signal spreads along links.
+
+It fades, it shares one budget, it never loops, and chance is chance.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,14 @@ def links(*ways: tuple[str, str, float]) -> Links:
     """Return a lookup over ways, from and to and weight."""
 
     def found(ids: Sequence[str]) -> Mapping[str, Sequence[Link]]:
-        return {id: [Link(source, target, "NAMES", weight) for source, target, weight in ways if source == id] for id in ids}
+        return {
+            id: [
+                Link(source, target, "NAMES", weight)
+                for source, target, weight in ways
+                if source == id
+            ]
+            for id in ids
+        }
 
     return found
 
@@ -46,18 +56,29 @@ def test_of_two_ways_the_stronger_signal_counts_however_many_hops_it_took() -> N
 
 
 def test_a_circle_comes_to_an_end_and_never_feeds_its_start() -> None:
-    found = walk({"a": 1.0}, links(("a", "b", 1.0), ("b", "c", 1.0), ("c", "a", 1.0), ("b", "b", 1.0)), limits=FAR)
+    found = walk(
+        {"a": 1.0},
+        links(("a", "b", 1.0), ("b", "c", 1.0), ("c", "a", 1.0), ("b", "b", 1.0)),
+        limits=FAR,
+    )
     assert set(found) == {"b", "c"}
 
 
 def test_one_start_may_be_reached_from_another() -> None:
     found = walk({"a": 1.0, "b": 0.5}, links(("a", "b", 0.9), ("b", "a", 0.9)), limits=FAR)
-    assert {id: path[-1].signal for id, path in found.items()} == {"a": pytest.approx(0.45), "b": pytest.approx(0.9)}
+    assert {id: path[-1].signal for id, path in found.items()} == {
+        "a": pytest.approx(0.45),
+        "b": pytest.approx(0.9),
+    }
 
 
 def test_every_start_is_visited_even_when_the_first_alone_could_spend_the_budget() -> None:
     wide = [("a", f"x{number:03d}", 0.99) for number in range(500)]
-    found = walk({"a": 1.0, "b": 0.2, "c": 0.1}, links(*wide, ("b", "near-b", 0.5), ("c", "near-c", 0.5)), limits=limits(nodes=4))
+    found = walk(
+        {"a": 1.0, "b": 0.2, "c": 0.1},
+        links(*wide, ("b", "near-b", 0.5), ("c", "near-c", 0.5)),
+        limits=limits(nodes=4),
+    )
     assert {"near-b", "near-c"} <= set(found)
 
 
@@ -74,14 +95,20 @@ def test_no_more_nodes_go_on_than_the_budget_allows() -> None:
 
 
 def test_no_path_is_longer_than_the_hops_allowed() -> None:
-    found = walk({"a": 1.0}, links(("a", "b", 1.0), ("b", "c", 1.0), ("c", "d", 1.0)), limits=limits(hops=2))
+    found = walk(
+        {"a": 1.0}, links(("a", "b", 1.0), ("b", "c", 1.0), ("c", "d", 1.0)), limits=limits(hops=2)
+    )
     assert set(found) == {"b", "c"}
 
 
 def test_a_stronger_and_longer_way_found_later_makes_no_path_longer_than_allowed() -> None:
     ways = links(("a", "b", 0.9), ("a", "c", 0.3), ("b", "c", 0.9), ("c", "d", 0.8))
     found = walk({"a": 1.0}, ways, limits=limits(hops=2))
-    assert {id: [step.link.target for step in path] for id, path in found.items()} == {"b": ["b"], "c": ["b", "c"], "d": ["c", "d"]}
+    assert {id: [step.link.target for step in path] for id, path in found.items()} == {
+        "b": ["b"],
+        "c": ["b", "c"],
+        "d": ["c", "d"],
+    }
     assert found["d"][-1].signal == pytest.approx(0.3 * 0.8)
 
 
@@ -91,21 +118,31 @@ def test_a_signal_below_the_least_is_not_passed_on() -> None:
 
 def test_drawing_is_reproducible_by_its_seed_and_differs_between_seeds() -> None:
     ways = links(*(("a", f"{number:02d}", 0.5) for number in range(40)))
-    drawn = [frozenset(walk({"a": 1.0}, ways, limits=FAR, mode="sampled", seed=seed)) for seed in (1, 1, 2, 3)]
+    drawn = [
+        frozenset(walk({"a": 1.0}, ways, limits=FAR, mode="sampled", seed=seed))
+        for seed in (1, 1, 2, 3)
+    ]
     assert drawn[0] == drawn[1]
     assert len(set(drawn)) == 3
 
 
 def test_a_link_is_drawn_as_often_as_its_probability_says() -> None:
     ways = links(("a", "often", 0.8), ("a", "seldom", 0.1), ("often", "behind", 0.5))
-    seen = Counter(id for seed in range(2000) for id in walk({"a": 1.0}, ways, limits=FAR, mode="sampled", seed=seed))
+    seen = Counter(
+        id
+        for seed in range(2000)
+        for id in walk({"a": 1.0}, ways, limits=FAR, mode="sampled", seed=seed)
+    )
     assert seen["often"] / 2000 == pytest.approx(0.8, abs=0.04)
     assert seen["seldom"] / 2000 == pytest.approx(0.1, abs=0.03)
-    assert seen["behind"] / 2000 == pytest.approx(0.8 * 0.4, abs=0.04)  # p of the second link has the first's in it
+    # p of the second link has the first's in it
+    assert seen["behind"] / 2000 == pytest.approx(0.8 * 0.4, abs=0.04)
 
 
 def test_a_walker_with_restarts_prefers_what_many_ways_lead_to() -> None:
-    ways = links(("a", "b", 0.5), ("a", "c", 0.5), ("b", "d", 0.5), ("c", "d", 0.5), ("c", "e", 0.5))
+    ways = links(
+        ("a", "b", 0.5), ("a", "c", 0.5), ("b", "d", 0.5), ("c", "d", 0.5), ("c", "e", 0.5)
+    )
     found = walk({"a": 1.0}, ways, limits=FAR, mode="pagerank")
     assert found["d"][-1].signal > found["e"][-1].signal
     assert max(path[-1].signal for path in found.values()) == 1.0
@@ -117,7 +154,10 @@ def test_shares_of_a_walker_add_up_to_one() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.sampled_from("abcdefgh"), st.sampled_from("abcdefgh"), st.floats(0, 1)), max_size=40),
+    st.lists(
+        st.tuples(st.sampled_from("abcdefgh"), st.sampled_from("abcdefgh"), st.floats(0, 1)),
+        max_size=40,
+    ),
     st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0.01, 1), min_size=1, max_size=3),
     st.sampled_from(["expected", "sampled", "pagerank"]),
 )

@@ -10,26 +10,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.ingest.chunkers import (
+from clew.documents.chunkers.blocks import Html, Markdown
+from clew.documents.chunkers.code import Code
+from clew.documents.chunkers.messages import Conversation
+from clew.documents.chunkers.port import (
     Boundary,
     Chunk,
     Chunker,
     ChunkOptions,
-    Code,
-    Conversation,
-    Fixed,
-    Html,
-    Markdown,
-    Recursive,
-    Semantic,
-    Structural,
     TokenCounter,
     estimate,
 )
+from clew.documents.chunkers.recursive import Fixed, Recursive
+from clew.documents.chunkers.semantic import Semantic
+from clew.documents.chunkers.structural import Structural
+from clew.text.words import token_estimate
 from clew.types import Vectors
-from clew.words import token_estimate
 
-# Words, signs and white space of several scripts, with what parts and joins them, and what formats give a meaning to.
+# Words, signs and white space of several scripts, with what parts and joins them, and what formats
+# give a meaning to.
 PIECES = [
     *(
         "word ",
@@ -48,7 +47,25 @@ PIECES = [
         "\ud800",
         "\0",
     ),
-    *(".", "! ", "_", "(", "。", "، ", "\n", "\n\n", " ", "\t", "\r\n", "\r", "\u00a0", "\x0b", "\x1c", "\x85", "\u2028"),
+    *(
+        ".",
+        "! ",
+        "_",
+        "(",
+        "。",
+        "، ",
+        "\n",
+        "\n\n",
+        " ",
+        "\t",
+        "\r\n",
+        "\r",
+        "\u00a0",
+        "\x0b",
+        "\x1c",
+        "\x85",
+        "\u2028",
+    ),
     *(
         "# One\n",
         "\n## Two ##\n",
@@ -62,9 +79,43 @@ PIECES = [
         "---\n",
         "> said\n",
     ),
-    *("Ann: hello\n", "\nBob: ", "**Cy**: yes\n", "[2024-03-01 10:00] Ann: hi\n", "[2024-03-02 10:00] Bob: ho\n", "User:\n"),
-    *("<p>", "</p>", "<div class='a'>", "</div>", "<!-- ", " -->", "<script>", "</script>", "<h2>Head</h2>", "<li>", "&amp;", "<", ">"),
-    *("def f(a):\n", "    return a\n", "class A:\n", "import os\n", "fn main() {\n", "}\n", ";\n", "'''", '"', "/* ", " */", "//x\n"),
+    *(
+        "Ann: hello\n",
+        "\nBob: ",
+        "**Cy**: yes\n",
+        "[2024-03-01 10:00] Ann: hi\n",
+        "[2024-03-02 10:00] Bob: ho\n",
+        "User:\n",
+    ),
+    *(
+        "<p>",
+        "</p>",
+        "<div class='a'>",
+        "</div>",
+        "<!-- ",
+        " -->",
+        "<script>",
+        "</script>",
+        "<h2>Head</h2>",
+        "<li>",
+        "&amp;",
+        "<",
+        ">",
+    ),
+    *(
+        "def f(a):\n",
+        "    return a\n",
+        "class A:\n",
+        "import os\n",
+        "fn main() {\n",
+        "}\n",
+        ";\n",
+        "'''",
+        '"',
+        "/* ",
+        " */",
+        "//x\n",
+    ),
 ]
 TEXTS = st.one_of(
     st.text(st.characters(exclude_categories=()), max_size=300),
@@ -78,7 +129,10 @@ def options(draw: st.DrawFn) -> ChunkOptions:
     most = draw(st.integers(8, 60))
     target = draw(st.integers(1, most))
     return ChunkOptions(
-        max_tokens=most, target_tokens=target, min_tokens=draw(st.integers(0, target)), overlap_tokens=draw(st.integers(0, most // 2))
+        max_tokens=most,
+        target_tokens=target,
+        min_tokens=draw(st.integers(0, target)),
+        overlap_tokens=draw(st.integers(0, most // 2)),
     )
 
 
@@ -87,12 +141,19 @@ def letters(text: str) -> int:
     return -(-len(text) // 4)
 
 
-COUNTERS: list[TokenCounter] = [estimate, token_estimate, letters, lambda text: len(text.encode(errors="replace"))]
+COUNTERS: list[TokenCounter] = [
+    estimate,
+    token_estimate,
+    letters,
+    lambda text: len(text.encode(errors="replace")),
+]
 
 
 def embed(texts: list[str]) -> Vectors:
     """Vectors by the letters of a text: alike for texts that share them."""
-    rows = [np.bincount([ord(letter) % 16 for letter in text] or [0], minlength=16) for text in texts]
+    rows = [
+        np.bincount([ord(letter) % 16 for letter in text] or [0], minlength=16) for text in texts
+    ]
     return np.array(rows, np.float32).reshape(-1, 16)
 
 
@@ -100,7 +161,16 @@ def semantic(count: TokenCounter = estimate) -> Semantic:
     return Semantic(embed, count)
 
 
-MAKERS: list[Callable[..., Chunker]] = [Fixed, Recursive, Conversation, Markdown, Html, Code, Structural, semantic]
+MAKERS: list[Callable[..., Chunker]] = [
+    Fixed,
+    Recursive,
+    Conversation,
+    Markdown,
+    Html,
+    Code,
+    Structural,
+    semantic,
+]
 FORMATS = ["text", "markdown", "html", "conversation", "python", "rust", "unheard-of"]
 
 
@@ -108,7 +178,9 @@ def held_by(chunks: tuple[Chunk, ...], text: str) -> set[int]:
     return {at for chunk in chunks for at in range(chunk.start, chunk.end)}
 
 
-def check(chunker: Chunker, count: TokenCounter, text: str, format: str, chosen: ChunkOptions) -> tuple[Chunk, ...]:
+def check(
+    chunker: Chunker, count: TokenCounter, text: str, format: str, chosen: ChunkOptions
+) -> tuple[Chunk, ...]:
     chunks = chunker.chunk(text, format=format, options=chosen)
     for chunk in chunks:
         assert text[chunk.start : chunk.end] == chunk.text
@@ -117,13 +189,20 @@ def check(chunker: Chunker, count: TokenCounter, text: str, format: str, chosen:
     held = held_by(chunks, text)
     assert all(text[at].isspace() for at in range(len(text)) if at not in held)
     assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
-    assert all(before.start < after.start and before.end < after.end for before, after in pairwise(chunks))
+    assert all(
+        before.start < after.start and before.end < after.end for before, after in pairwise(chunks)
+    )
     assert chunks == chunker.chunk(text, format=format, options=chosen)
     return chunks
 
 
 @pytest.mark.parametrize("make", MAKERS)
-@given(text=TEXTS, chosen=options(), which=st.integers(0, len(COUNTERS) - 1), format=st.sampled_from(FORMATS))
+@given(
+    text=TEXTS,
+    chosen=options(),
+    which=st.integers(0, len(COUNTERS) - 1),
+    format=st.sampled_from(FORMATS),
+)
 @settings(max_examples=120)
 def test_chunks_are_at_their_offsets_within_the_largest_size_and_hold_everything(
     make: Callable[..., Chunker], text: str, chosen: ChunkOptions, which: int, format: str
@@ -148,7 +227,11 @@ def test_small_chunks_join_a_neighbour_and_only_size_makes_chunks_overlap(
             assert before.end <= after.start
 
 
-@given(text=st.lists(st.sampled_from(["one ", "two ", "three, ", "four. "]), min_size=60, max_size=90).map("".join))
+@given(
+    text=st.lists(
+        st.sampled_from(["one ", "two ", "three, ", "four. "]), min_size=60, max_size=90
+    ).map("".join)
+)
 def test_a_chunk_that_ended_for_its_size_is_overlapped_by_the_next(text: str) -> None:
     chosen = ChunkOptions(min_tokens=2, target_tokens=12, max_tokens=16, overlap_tokens=4)
     for make in MAKERS[:-1]:  # the semantic one may end chunks for better reasons

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.errors import InputError
-from clew.ingest.chunkers.languages import GRAMMARS, parser_of
-from clew.ingest.codegraph import EXPRESSION, CodeGraph, DefinitionKind, FileSymbols, graph, symbols
+from clew.graph.code.graph import CodeGraph, graph
+from clew.graph.code.languages import GRAMMARS, parser_of
+from clew.graph.code.symbols import symbols
+from clew.graph.code.values import EXPRESSION, DefinitionKind, FileSymbols
 from tests.growth import check_linear
 
 LANGUAGES = sorted(GRAMMARS)
@@ -23,7 +25,10 @@ def python(**texts: str) -> CodeGraph:
 
 
 def calls(made: CodeGraph) -> list[tuple[str, str, float]]:
-    return [(link.evidence, f"{link.target} {link.definition.qualified}", link.confidence) for link in made.calls]
+    return [
+        (link.evidence, f"{link.target} {link.definition.qualified}", link.confidence)
+        for link in made.calls
+    ]
 
 
 def check_offsets(text: str, found: FileSymbols) -> None:
@@ -50,13 +55,19 @@ def test_definitions_have_qualified_names_kinds_bases_and_spans() -> None:
         ("last", DefinitionKind.FUNCTION, 6),
     ]
     assert found[0].bases == ("Base", "shop.Stored")
-    assert text[found[1].start : found[1].end].startswith("async def öffnen") and text[found[3].start : found[3].end] == "def last(): ..."
+    assert (
+        text[found[1].start : found[1].end].startswith("async def öffnen")
+        and text[found[3].start : found[3].end] == "def last(): ..."
+    )
 
 
 def test_offsets_count_characters_not_bytes() -> None:
     text = 'größe = "🎈🎈"\n\ndef 名前(x):\n    return größe_von(x).länge()\n'
     found = symbols(text, language="python")
-    assert [(call.name, call.receiver) for call in found.calls] == [("größe_von", ""), ("länge", EXPRESSION)]
+    assert [(call.name, call.receiver) for call in found.calls] == [
+        ("größe_von", ""),
+        ("länge", EXPRESSION),
+    ]
     check_offsets(text, found)
 
 
@@ -88,7 +99,10 @@ def test_calls_name_their_receiver_or_say_that_it_has_no_name() -> None:
 @pytest.mark.parametrize(
     ("language", "text"),
     [
-        ("python", "def good(): ...\n\ndef broken(x):\n    return x + * 1\n\ndef after():\n    call_me()\n"),
+        (
+            "python",
+            "def good(): ...\n\ndef broken(x):\n    return x + * 1\n\ndef after():\n    call_me()\n",
+        ),
         ("javascript", "function good() {}\nlet = = 1;\nfunction after() { call_me(); }\n"),
         ("go", "package p\nfunc good() {}\nfunc ( {\n}\nfunc after() { call_me() }\n"),
         ("java", "class good { }\nclass { = }\nclass after { void m() { call_me(); } }\n"),
@@ -130,7 +144,9 @@ def test_a_missing_grammar_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_cycle_of_imports_and_re_exports_ends() -> None:
     made = python(
-        a="from b import f, g\nf()\n", b="from a import f\nfrom c import *\nfrom c import g\n", c="from b import *\ndef g(): ...\ng()\n"
+        a="from b import f, g\nf()\n",
+        b="from a import f\nfrom c import *\nfrom c import g\n",
+        c="from b import *\ndef g(): ...\ng()\n",
     )
     assert {(link.source, link.target) for link in made.imports} == {
         ("a.py", "b.py"),
@@ -143,9 +159,15 @@ def test_a_cycle_of_imports_and_re_exports_ends() -> None:
 
 
 def test_a_name_that_is_passed_on_is_found_where_it_is_defined() -> None:
-    made = python(main="from api import start\nstart()", api="from inner import run as start", inner="def run(): ...")
+    made = python(
+        main="from api import start\nstart()",
+        api="from inner import run as start",
+        inner="def run(): ...",
+    )
     assert calls(made) == [("line 2: start()", "inner.py run", 0.95)]
-    assert [(link.target, link.confidence) for link in made.imports if link.source == "main.py"] == [("api.py", 1.0), ("inner.py", 0.95)]
+    assert [
+        (link.target, link.confidence) for link in made.imports if link.source == "main.py"
+    ] == [("api.py", 1.0), ("inner.py", 0.95)]
 
 
 def test_a_star_is_less_sure_than_a_name() -> None:
@@ -161,7 +183,10 @@ def test_what_is_nearer_hides_what_is_farther() -> None:
     )
     shadowed = "from tools import cut\n" + "".join(functions) + "cut()\n"
     made = python(main=shadowed, tools="def cut(): ...")
-    assert calls(made) == [("line 4: cut()", "main.py outer.cut", 1.0), ("line 10: cut()", "tools.py cut", 0.95)]
+    assert calls(made) == [
+        ("line 4: cut()", "main.py outer.cut", 1.0),
+        ("line 10: cut()", "tools.py cut", 0.95),
+    ]
 
 
 def test_names_from_outside_the_tree_reach_nothing_in_it() -> None:
@@ -181,7 +206,9 @@ def test_a_method_of_an_unknown_receiver_counts_only_when_no_other_has_its_name(
 
 def test_classes_that_are_derived_from_one_another_in_a_circle_end() -> None:
     names = "ABCDEFGH"
-    text = "".join(f"class {name}({', '.join(names)}):\n    def go(self): self.absent()\n" for name in names)
+    text = "".join(
+        f"class {name}({', '.join(names)}):\n    def go(self): self.absent()\n" for name in names
+    )
     assert calls(python(main=text)) == []
 
 
@@ -196,9 +223,15 @@ def test_the_standard_library_comes_before_a_module_deep_in_the_tree() -> None:
 
 
 def test_a_package_whose_empty_init_is_not_there_is_found_by_its_dotted_name() -> None:
-    files = {"backend/shop/cart.py": "", "backend/shop/json.py": "", "tests/test_cart.py": "import shop.cart\nimport cart\nimport json\n"}
+    files = {
+        "backend/shop/cart.py": "",
+        "backend/shop/json.py": "",
+        "tests/test_cart.py": "import shop.cart\nimport cart\nimport json\n",
+    }
     made = graph(files, dict.fromkeys(files, "python"))
-    assert [(link.source, link.target) for link in made.imports] == [("tests/test_cart.py", "backend/shop/cart.py")]
+    assert [(link.source, link.target) for link in made.imports] == [
+        ("tests/test_cart.py", "backend/shop/cart.py")
+    ]
 
 
 def test_every_file_needs_its_language() -> None:
@@ -210,7 +243,9 @@ def test_every_file_needs_its_language() -> None:
 
 
 def generated(letters: int) -> str:
-    return "".join(f"def f{n}(x):\n    return f{n + 1}(x) + g.h{n}(x)\n\n" for n in range(letters // 55))
+    return "".join(
+        f"def f{n}(x):\n    return f{n + 1}(x) + g.h{n}(x)\n\n" for n in range(letters // 55)
+    )
 
 
 def test_generated_code_takes_time_in_proportion() -> None:
@@ -231,9 +266,16 @@ def test_generated_code_takes_time_in_proportion() -> None:
     ],
     ids=["imports", "bindings", "stars", "requires", "includes", "modules", "comments", "brackets"],
 )
-def test_hostile_repetition_is_read_in_time_in_proportion(language: str, parts: list[tuple[str, float]]) -> None:
+def test_hostile_repetition_is_read_in_time_in_proportion(
+    language: str, parts: list[tuple[str, float]]
+) -> None:
     def read(size: int) -> None:
-        files = {"b": "".join(piece * int(share * size) for piece, share in parts), "a.h": "", "a.js": "", "a.py": ""}
+        files = {
+            "b": "".join(piece * int(share * size) for piece, share in parts),
+            "a.h": "",
+            "a.js": "",
+            "a.py": "",
+        }
         graph(files, {"b": language, "a.h": "c", "a.js": "javascript", "a.py": "python"})
 
     check_linear(read, 1_000)

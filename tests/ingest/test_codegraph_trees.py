@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.ingest.codegraph import CodeGraph, graph, language_of
+from clew.graph.code.graph import CodeGraph, graph
+from clew.graph.code.linking import language_of
 
 TREES = sorted((Path(__file__).parent / "fixtures" / "codegraph").glob("*.tree"))
 EXPECTED = "expected"
@@ -27,7 +28,11 @@ def drawn(files: dict[str, str]) -> CodeGraph:
 def lines(made: CodeGraph) -> list[str]:
     imports = [f"{link.source} imports {link.target}" for link in made.imports]
     at = [(link, re.match(r"line (\d+)", link.evidence)) for link in made.calls]
-    return imports + [f"{link.source}:{line[1]} calls {link.target} {link.definition.qualified}" for link, line in at if line]
+    return imports + [
+        f"{link.source}:{line[1]} calls {link.target} {link.definition.qualified}"
+        for link, line in at
+        if line
+    ]
 
 
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.stem)
@@ -38,7 +43,16 @@ def test_imports_and_calls_lead_where_the_language_says_and_nowhere_else(tree: P
 
 
 def test_every_family_of_languages_has_a_tree() -> None:
-    assert {tree.stem for tree in TREES} >= {"python", "javascript", "typescript", "go", "rust", "java", "c", "cpp"}
+    assert {tree.stem for tree in TREES} >= {
+        "python",
+        "javascript",
+        "typescript",
+        "go",
+        "rust",
+        "java",
+        "c",
+        "cpp",
+    }
 
 
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.stem)
@@ -53,4 +67,6 @@ def test_a_tree_means_the_same_wherever_it_lies(tree: Path) -> None:
     files = parts(tree)
     files.pop(EXPECTED)
     moved = drawn({f"/elsewhere/{path}": text for path, text in files.items()})
-    assert sorted(line.replace("/elsewhere/", "") for line in lines(moved)) == sorted(lines(drawn(files)))
+    assert sorted(line.replace("/elsewhere/", "") for line in lines(moved)) == sorted(
+        lines(drawn(files))
+    )

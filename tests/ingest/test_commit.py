@@ -12,10 +12,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from clew.errors import DuplicateError, ModelMismatchError, ModelServiceError
-from clew.ingest.commit import Committer
-from clew.ingest.draft import Draft, draft, embedding_text
-from clew.ingest.embedding import Embedded, Source, embed_passages, plain
-from clew.models.hashing import HashingEmbedder
+from clew.memories.commit import Committer
+from clew.memories.draft import Draft, draft, embedding_text
+from clew.memories.embedding import Embedded, Source, embed_passages, plain
+from clew.models.vectors import HashingEmbedder
 from clew.ports import EmbedRole, ModelInfo
 from clew.settings import Settings, load
 from clew.store.memory import MemoryStore
@@ -37,7 +37,8 @@ class Bench:
         self.embedder = HashingEmbedder()
         self.has_model = model
         self.settings: Settings = load(
-            environ={"HOME": "/nowhere"}, overrides={key.replace("__", "."): value for key, value in overrides.items()}
+            environ={"HOME": "/nowhere"},
+            overrides={key.replace("__", "."): value for key, value in overrides.items()},
         ).settings
         self.committer = self.another()
 
@@ -53,7 +54,11 @@ class Bench:
 
     def embed(self, sources: Sequence[Source], embedder: HashingEmbedder) -> Embedded:
         self.embedded += map(plain, sources)
-        return embed_passages(embedder, sources, token_codes=True) if self.has_model else Embedded(None, (NO_MODEL,))
+        return (
+            embed_passages(embedder, sources, token_codes=True)
+            if self.has_model
+            else Embedded(None, (NO_MODEL,))
+        )
 
     def draft(self, text: str, **fields: Any) -> Draft:
         return draft(text, settings=self.settings, now=self.now, **fields)
@@ -81,7 +86,9 @@ def bench() -> Bench:
     return Bench()
 
 
-def test_a_memory_is_stored_with_all_its_fields_its_keywords_its_vector_and_an_event(bench: Bench) -> None:
+def test_a_memory_is_stored_with_all_its_fields_its_keywords_its_vector_and_an_event(
+    bench: Bench,
+) -> None:
     outcome = bench.one(
         f"  {PORT}  ",
         title="Staging",
@@ -95,10 +102,30 @@ def test_a_memory_is_stored_with_all_its_fields_its_keywords_its_vector_and_an_e
         metadata={"a": 1},
     )
     node = bench.node(outcome)
-    assert (outcome.outcome, outcome.rule, outcome.canonical_id) == (OutcomeKind.INSERTED, None, None)
-    assert (node.text, node.title, node.category, node.trigger, node.space) == (PORT, "Staging", "fact", "correction", "team")
-    assert (node.t_created, node.t_valid, node.t_invalid, node.stability) == (NOW, NOW, None, Stability.STATIC)
-    assert (node.importance, node.tags, node.source, node.metadata) == (0.9, ("db",), "chat:1", {"a": 1})
+    assert (outcome.outcome, outcome.rule, outcome.canonical_id) == (
+        OutcomeKind.INSERTED,
+        None,
+        None,
+    )
+    assert (node.text, node.title, node.category, node.trigger, node.space) == (
+        PORT,
+        "Staging",
+        "fact",
+        "correction",
+        "team",
+    )
+    assert (node.t_created, node.t_valid, node.t_invalid, node.stability) == (
+        NOW,
+        NOW,
+        None,
+        Stability.STATIC,
+    )
+    assert (node.importance, node.tags, node.source, node.metadata) == (
+        0.9,
+        ("db",),
+        "chat:1",
+        {"a": 1},
+    )
     assert {"staging", "database", "port"} <= set(node.keywords)
     assert bench.kinds(outcome) == [EventKind.ADD]
     assert bench.embedded == [f"Staging\n{PORT}"] == [embedding_text(node)]
@@ -119,11 +146,23 @@ def test_the_time_of_truth_is_the_callers_and_the_time_of_writing_ours(bench: Be
 
 def test_rejections_are_outcomes_in_their_place_and_are_counted(bench: Bench) -> None:
     outcomes = bench.commit("ok", PORT, "", "x" * 5000, "It is what it is", "ok")
-    assert [outcome.rule for outcome in outcomes] == ["chatter", None, "empty", "too_long", "few_telling_words", "chatter"]
+    assert [outcome.rule for outcome in outcomes] == [
+        "chatter",
+        None,
+        "empty",
+        "too_long",
+        "few_telling_words",
+        "chatter",
+    ]
     assert outcomes[3].value == 5000
     assert outcomes[3].limit == 4000
     assert bench.size() == 1
-    assert bench.store.stats()["rejected"] == {"chatter": 2, "empty": 1, "few_telling_words": 1, "too_long": 1}
+    assert bench.store.stats()["rejected"] == {
+        "chatter": 2,
+        "empty": 1,
+        "few_telling_words": 1,
+        "too_long": 1,
+    }
 
 
 def test_a_title_gives_substance_to_a_bare_number(bench: Bench) -> None:
@@ -134,7 +173,11 @@ def test_a_title_gives_substance_to_a_bare_number(bench: Bench) -> None:
 def test_the_same_text_reinforces_the_first_whatever_its_white_space(bench: Bench) -> None:
     first = bench.one(PORT)
     second = bench.one(PORT.replace(" ", "  \n"), source="chat:2")
-    assert (second.outcome, second.canonical_id, second.id) == (OutcomeKind.EXACT_DUPLICATE, first.id, first.id)
+    assert (second.outcome, second.canonical_id, second.id) == (
+        OutcomeKind.EXACT_DUPLICATE,
+        first.id,
+        first.id,
+    )
     assert bench.kinds(first) == [EventKind.ADD, EventKind.REINFORCE_EXACT]
     assert bench.store.events(str(first.id))[1].detail == {"source": "chat:2"}
     assert bench.size() == 1
@@ -144,7 +187,11 @@ def test_the_same_text_reinforces_the_first_whatever_its_white_space(bench: Benc
 def test_the_same_text_twice_in_one_batch_is_stored_once(bench: Bench) -> None:
     first, second, third = bench.commit(PORT, PORT, PORT)
     assert second.canonical_id == third.canonical_id == first.id
-    assert bench.kinds(first) == [EventKind.ADD, EventKind.REINFORCE_EXACT, EventKind.REINFORCE_EXACT]
+    assert bench.kinds(first) == [
+        EventKind.ADD,
+        EventKind.REINFORCE_EXACT,
+        EventKind.REINFORCE_EXACT,
+    ]
     assert bench.embedded == [PORT]
 
 
@@ -157,7 +204,11 @@ def test_spaces_do_not_share_duplicates(bench: Bench) -> None:
 def test_nearly_the_same_text_reinforces_the_first_with_its_cosine(bench: Bench) -> None:
     first = bench.one(PORT)
     second = bench.one(ALIKE)
-    assert (second.outcome, second.canonical_id, second.rule) == (OutcomeKind.NEAR_DUPLICATE, first.id, "similar_text")
+    assert (second.outcome, second.canonical_id, second.rule) == (
+        OutcomeKind.NEAR_DUPLICATE,
+        first.id,
+        "similar_text",
+    )
     assert second.canonical_text == PORT  # so that whoever offered it can see a wrong match
     assert isinstance(second.value, float)
     assert second.limit == 0.8 <= second.value
@@ -180,7 +231,9 @@ def test_nearly_the_same_text_in_one_batch_is_stored_once(bench: Bench) -> None:
         PORT.replace("alpha", "Bravo").replace("staging", "Alpine"),
     ],
 )
-def test_a_text_that_differs_in_a_number_a_negation_or_a_name_is_kept_however_alike(other: str) -> None:
+def test_a_text_that_differs_in_a_number_a_negation_or_a_name_is_kept_however_alike(
+    other: str,
+) -> None:
     bench = Bench(duplicates__near_threshold=0.5)
     bench.one(PORT.replace("alpha", "Alpha"))
     outcome = bench.one(other)
@@ -196,7 +249,9 @@ def test_a_category_may_have_a_threshold_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(("field", "value"), [("near", False), ("on_duplicate", "insert")])
-def test_near_duplicates_are_stored_when_the_caller_asks_not_to_look(bench: Bench, field: str, value: object) -> None:
+def test_near_duplicates_are_stored_when_the_caller_asks_not_to_look(
+    bench: Bench, field: str, value: object
+) -> None:
     bench.one(PORT)
     assert bench.one(f"{PORT}!", **{field: value}).outcome is OutcomeKind.INSERTED
 
@@ -218,7 +273,9 @@ def test_checks_for_duplicates_can_be_switched_off() -> None:
     ids=["expired", "archived", "no longer true"],
 )
 @pytest.mark.parametrize("text", [PORT, ALIKE])
-def test_what_is_no_longer_live_is_never_reinforced(bench: Bench, change: dict[str, Any], text: str) -> None:
+def test_what_is_no_longer_live_is_never_reinforced(
+    bench: Bench, change: dict[str, Any], text: str
+) -> None:
     first = bench.one(PORT)
     bench.store.update(str(first.id), **change)
     bench.now += timedelta(days=1)
@@ -229,13 +286,21 @@ def test_what_is_no_longer_live_is_never_reinforced(bench: Bench, change: dict[s
 def test_a_claim_about_the_past_is_the_same_claim_when_told_again(bench: Bench) -> None:
     first = bench.one(PORT, valid_from="2010-01-01", valid_to="2012-01-01")
     assert bench.one(PORT, valid_from="2010-01-01", valid_to="2012-01-01").canonical_id == first.id
-    assert bench.one(PORT, valid_from="2015-01-01", valid_to="2016-01-01").outcome is OutcomeKind.INSERTED
+    assert (
+        bench.one(PORT, valid_from="2015-01-01", valid_to="2016-01-01").outcome
+        is OutcomeKind.INSERTED
+    )
 
 
 def test_a_duplicate_is_an_error_on_request_and_its_chunk_is_not_written(bench: Bench) -> None:
     first = bench.one(PORT)
     with pytest.raises(DuplicateError) as caught:
-        bench.committer.commit([bench.draft("A wholly different memory of Lisbon"), bench.draft(PORT, on_duplicate="error")])
+        bench.committer.commit(
+            [
+                bench.draft("A wholly different memory of Lisbon"),
+                bench.draft(PORT, on_duplicate="error"),
+            ]
+        )
     assert caught.value.facts["canonical_id"] == first.id
     assert bench.size() == 1
     assert bench.kinds(first) == [EventKind.ADD]
@@ -250,13 +315,20 @@ def test_an_error_leaves_the_chunks_before_it_written() -> None:
     ]
     with pytest.raises(DuplicateError):
         bench.committer.commit(drafts)
-    assert sorted(node.text for node in bench.store.nodes()) == ["Memory of town Bergen", "Memory of town Lisbon"]
+    assert sorted(node.text for node in bench.store.nodes()) == [
+        "Memory of town Bergen",
+        "Memory of town Lisbon",
+    ]
 
 
 def test_a_key_seen_before_returns_the_first_memory_and_leaves_no_trace(bench: Bench) -> None:
     first = bench.one(PORT, idempotency_key="k")
     again = bench.one(PORT, idempotency_key="k", on_duplicate="error")
-    assert (again.outcome, again.rule, again.value) == (OutcomeKind.EXACT_DUPLICATE, "idempotency_key", "k")
+    assert (again.outcome, again.rule, again.value) == (
+        OutcomeKind.EXACT_DUPLICATE,
+        "idempotency_key",
+        "k",
+    )
     assert again.id == again.canonical_id == first.id
     assert again.notes == ()
     assert bench.kinds(first) == [EventKind.ADD]
@@ -268,7 +340,10 @@ def test_a_key_seen_before_with_another_text_says_that_the_first_stays(bench: Be
     again = bench.one("Something else about Lisbon", idempotency_key="k")
     assert again.id == first.id
     assert "differs" in again.notes[0]
-    assert bench.one("Something else about Lisbon", idempotency_key="k", space="other").outcome is OutcomeKind.INSERTED
+    assert (
+        bench.one("Something else about Lisbon", idempotency_key="k", space="other").outcome
+        is OutcomeKind.INSERTED
+    )
 
 
 def test_a_key_twice_in_one_batch_is_one_memory(bench: Bench) -> None:
@@ -280,7 +355,11 @@ def test_a_key_twice_in_one_batch_is_one_memory(bench: Bench) -> None:
 def test_without_a_model_memories_are_stored_and_every_outcome_says_so() -> None:
     bench = Bench(model=False)
     outcomes = bench.commit(PORT, "A walk along the river in Graz", PORT)
-    assert [outcome.outcome for outcome in outcomes] == [OutcomeKind.INSERTED, OutcomeKind.INSERTED, OutcomeKind.EXACT_DUPLICATE]
+    assert [outcome.outcome for outcome in outcomes] == [
+        OutcomeKind.INSERTED,
+        OutcomeKind.INSERTED,
+        OutcomeKind.EXACT_DUPLICATE,
+    ]
     assert outcomes[0].notes == outcomes[1].notes == (NO_MODEL,)
     assert bench.store.model() is None
     assert len(bench.store.unembedded("any", limit=9)) == 2
@@ -297,13 +376,21 @@ def test_a_failing_model_writes_nothing_of_the_chunk(bench: Bench) -> None:
     def fail(texts: Sequence[Source]) -> Embedded:
         raise ModelServiceError(f"{len(texts)} texts were refused")
 
-    committer = Committer(bench.store, embed=fail, model=lambda: ModelInfo("x", 3), settings=bench.settings, clock=lambda: NOW)
+    committer = Committer(
+        bench.store,
+        embed=fail,
+        model=lambda: ModelInfo("x", 3),
+        settings=bench.settings,
+        clock=lambda: NOW,
+    )
     with pytest.raises(ModelServiceError):
         committer.commit([bench.draft(PORT)])
     assert bench.size() == 0
 
 
-def test_a_memory_forgotten_between_look_and_lock_is_written_again_with_a_vector(bench: Bench) -> None:
+def test_a_memory_forgotten_between_look_and_lock_is_written_again_with_a_vector(
+    bench: Bench,
+) -> None:
     first = bench.one(PORT)
 
     class Forgetful(Committer):
@@ -314,7 +401,9 @@ def test_a_memory_forgotten_between_look_and_lock_is_written_again_with_a_vector
 
     embed = lambda texts: bench.embed(texts, bench.embedder)  # noqa: E731
     model = ModelInfo(bench.embedder.id, bench.embedder.dimension)
-    again = Forgetful(bench.store, embed=embed, model=lambda: model, settings=bench.settings, clock=lambda: NOW).commit([bench.draft(PORT)])
+    again = Forgetful(
+        bench.store, embed=embed, model=lambda: model, settings=bench.settings, clock=lambda: NOW
+    ).commit([bench.draft(PORT)])
     assert again[0].outcome is OutcomeKind.INSERTED
     assert bench.store.unembedded(model.id, limit=9) == ()
 
@@ -332,20 +421,35 @@ def test_nothing_offered_is_nothing_done(bench: Bench) -> None:
     assert bench.embedded == []
 
 
-WORDS = st.lists(st.sampled_from(["Lisbon", "river", "port", "5432", "not", "server", "tea", "ok", "the"]), min_size=1, max_size=6).map(
-    " ".join
-)
+WORDS = st.lists(
+    st.sampled_from(["Lisbon", "river", "port", "5432", "not", "server", "tea", "ok", "the"]),
+    min_size=1,
+    max_size=6,
+).map(" ".join)
 
 
 @hypothesis_settings(max_examples=60)
-@given(st.lists(st.tuples(WORDS, st.sampled_from(["reinforce", "insert"]), st.sampled_from([None, "k"])), max_size=12), st.integers(1, 5))
-def test_however_texts_are_chunked_the_outcomes_are_the_same(offers: list[tuple[str, str, str | None]], size: int) -> None:
+@given(
+    st.lists(
+        st.tuples(WORDS, st.sampled_from(["reinforce", "insert"]), st.sampled_from([None, "k"])),
+        max_size=12,
+    ),
+    st.integers(1, 5),
+)
+def test_however_texts_are_chunked_the_outcomes_are_the_same(
+    offers: list[tuple[str, str, str | None]], size: int
+) -> None:
     def run(batch: int) -> list[tuple[object, ...]]:
         bench = Bench(memory__batch_size=batch)
-        drafts = [bench.draft(text, on_duplicate=mode, idempotency_key=key) for text, mode, key in offers]
+        drafts = [
+            bench.draft(text, on_duplicate=mode, idempotency_key=key) for text, mode, key in offers
+        ]
         outcomes = bench.committer.commit(drafts)
         inserted = [outcome.id for outcome in outcomes if outcome.outcome is OutcomeKind.INSERTED]
         assert len(inserted) == bench.size()
-        return [(outcome.outcome, outcome.rule, inserted.index(outcome.id) if outcome.id else None) for outcome in outcomes]
+        return [
+            (outcome.outcome, outcome.rule, inserted.index(outcome.id) if outcome.id else None)
+            for outcome in outcomes
+        ]
 
     assert run(size) == run(100)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.gist import ending, gist, opening
-from clew.ingest.context import context_keys
+from clew.memories.embedding import context_keys
+from clew.text.gist import ending, gist, opening
 
 TEXTS = st.lists(st.text("ab \n🎉é", min_size=1, max_size=80), max_size=12)
 JOINS = 2  # the line ends between the parts
 
 
 @given(TEXTS, st.integers(0, 200), st.integers(0, 3))
-def test_a_key_holds_its_unit_whole_and_keeps_to_the_room(texts: list[str], room: int, neighbours: int) -> None:
+def test_a_key_holds_its_unit_whole_and_keeps_to_the_room(
+    texts: list[str], room: int, neighbours: int
+) -> None:
     keys = context_keys(texts, room=room, neighbours=neighbours)
     assert len(keys) == len(texts)
     for text, key in zip(texts, keys, strict=True):

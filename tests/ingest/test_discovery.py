@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from clew.documents.discovery import Found, discover
+from clew.documents.gitignore import pattern, patterns, verdict
 from clew.errors import InputError
-from clew.ingest.discovery import Found, discover
-from clew.ingest.readers.ignoring import pattern, patterns, verdict
 
 LIMIT = 1000
 
@@ -28,37 +28,69 @@ def tree(root: Path, *names: str, text: str = "words") -> Path:
     return root
 
 
-def found(*paths: str | Path, exclude: tuple[str, ...] = (), include_hidden: bool = False) -> list[Found]:
+def found(
+    *paths: str | Path, exclude: tuple[str, ...] = (), include_hidden: bool = False
+) -> list[Found]:
     return list(discover(paths, exclude=exclude, include_hidden=include_hidden, max_bytes=LIMIT))
 
 
-def files(*paths: str | Path, exclude: tuple[str, ...] = (), include_hidden: bool = False) -> list[str]:
-    return [each.name for each in found(*paths, exclude=exclude, include_hidden=include_hidden) if each.status == "file"]
+def files(
+    *paths: str | Path, exclude: tuple[str, ...] = (), include_hidden: bool = False
+) -> list[str]:
+    return [
+        each.name
+        for each in found(*paths, exclude=exclude, include_hidden=include_hidden)
+        if each.status == "file"
+    ]
 
 
 def refusals(*paths: str | Path) -> dict[str, tuple[str, str]]:
-    return {each.name: (each.status, each.reason) for each in found(*paths) if each.status != "file"}
+    return {
+        each.name: (each.status, each.reason) for each in found(*paths) if each.status != "file"
+    }
 
 
 def test_a_folder_is_walked_in_sorted_order_with_names_below_it(tmp_path: Path) -> None:
     tree(tmp_path, "b.md", "a/z.md", "a/b/c.md", "a.md", "Z.md")
     assert files(tmp_path) == ["Z.md", "a/b/c.md", "a/z.md", "a.md", "b.md"]
     first = found(tmp_path)[0]
-    assert first == Found(path=tmp_path / "Z.md", status="file", root=str(tmp_path), name="Z.md", size_bytes=10)
+    assert first == Found(
+        path=tmp_path / "Z.md", status="file", root=str(tmp_path), name="Z.md", size_bytes=10
+    )
 
 
 def test_hidden_and_never_entered_names_are_counted_in_one_entry(tmp_path: Path) -> None:
-    tree(tmp_path, "a.md", ".b.md", ".c/d.md", ".git/config", "x/node_modules/p/q.js", "x/__pycache__/z.txt")
+    tree(
+        tmp_path,
+        "a.md",
+        ".b.md",
+        ".c/d.md",
+        ".git/config",
+        "x/node_modules/p/q.js",
+        "x/__pycache__/z.txt",
+    )
     last = found(tmp_path)[-1]
     assert files(tmp_path) == ["a.md"]
     assert (last.status, last.name, last.root) == ("skipped", "", str(tmp_path))
-    assert last.reason == "left out: 1 .git (never imported), 1 __pycache__ (never imported), 2 hidden, 1 node_modules (never imported)"
+    assert (
+        last.reason
+        == "left out: 1 .git (never imported), 1 __pycache__ (never imported), 2 hidden, 1 node_modules (never imported)"
+    )
     assert files(tmp_path, include_hidden=True) == [".b.md", ".c/d.md", "a.md"]
     assert files(tmp_path / ".b.md", tmp_path / ".git") == [".b.md", "config"]
 
 
 def test_the_innermost_ignore_file_has_the_last_word(tmp_path: Path) -> None:
-    tree(tmp_path, "a.log", "keep.log", "build/x.md", "sub/a.log", "sub/b.tmp", "sub/deep/b.tmp", "docs/build/x.md")
+    tree(
+        tmp_path,
+        "a.log",
+        "keep.log",
+        "build/x.md",
+        "sub/a.log",
+        "sub/b.tmp",
+        "sub/deep/b.tmp",
+        "docs/build/x.md",
+    )
     (tmp_path / ".gitignore").write_text("*.log\n!keep.log\n/build/\n", encoding="utf-8")
     (tmp_path / "sub" / ".gitignore").write_text("!a.log\n*.tmp\r\n", encoding="utf-8")
     (tmp_path / "sub" / ".clewignore").write_text("\ufeff# mine\n!deep/b.tmp\n", encoding="utf-8")
@@ -76,7 +108,9 @@ def test_ignore_files_above_count_inside_a_work_tree_only(tmp_path: Path) -> Non
     assert files(tmp_path / "top" / "docs" / "b.log") == ["b.log"]
 
 
-def test_globs_that_no_shell_expanded_are_expanded_with_all_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_globs_that_no_shell_expanded_are_expanded_with_all_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tree(tmp_path, "a.md", "b.txt", "x/c.md", "x/y/d.md", "node_modules/e.md", "z[1].md")
     monkeypatch.chdir(tmp_path)
     assert files("*.md") == ["a.md", "z[1].md"]
@@ -84,7 +118,10 @@ def test_globs_that_no_shell_expanded_are_expanded_with_all_rules(tmp_path: Path
     assert files("x/*") == ["c.md", "y/d.md"]
     assert files(tmp_path / "?.*") == ["a.md", "b.txt"]
     assert files("z[1].md") == ["z[1].md"]  # a file of that name comes first
-    assert refusals("*.pdf", "none/*.md") == {"*.pdf": ("failed", "matches no file"), "none/*.md": ("failed", "matches no file")}
+    assert refusals("*.pdf", "none/*.md") == {
+        "*.pdf": ("failed", "matches no file"),
+        "none/*.md": ("failed", "matches no file"),
+    }
     assert {each.root for each in found("x/*")} == {"x/*"}
 
 
@@ -111,7 +148,8 @@ def test_empty_large_and_missing_files_say_so(tmp_path: Path) -> None:
 
 def test_pipes_and_sockets_are_never_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with tempfile.TemporaryDirectory() as short, socket.socket(socket.AF_UNIX) as listening:  # a socket's name must be short
+    # a socket's name must be short
+    with tempfile.TemporaryDirectory() as short, socket.socket(socket.AF_UNIX) as listening:
         listening.bind(f"{short}/socket")
         assert refusals(tmp_path, short, "/dev/null") == {
             "pipe": ("skipped", "is a pipe"),
@@ -121,7 +159,9 @@ def test_pipes_and_sockets_are_never_opened(tmp_path: Path) -> None:
         assert refusals(tmp_path / "pipe") == {"pipe": ("skipped", "is a pipe")}
 
 
-def test_links_to_files_inside_are_followed_and_all_others_say_where_they_lead(tmp_path: Path) -> None:
+def test_links_to_files_inside_are_followed_and_all_others_say_where_they_lead(
+    tmp_path: Path,
+) -> None:
     outside = tree(tmp_path / "outside", "o.md")
     root = tree(tmp_path / "root", "real/a.md", ".hidden/h.md")
     (root / "to-hidden.md").symlink_to(root / ".hidden" / "h.md")
@@ -146,7 +186,9 @@ def test_links_to_files_inside_are_followed_and_all_others_say_where_they_lead(t
     assert files(root / "away", root / "to-outside.md") == ["o.md"]
 
 
-def test_a_file_reached_twice_is_found_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_reached_twice_is_found_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tree(tmp_path, "docs/a.md", "docs/b.md")
     (tmp_path / "docs" / "c.md").hardlink_to(tmp_path / "docs" / "a.md")
     monkeypatch.chdir(tmp_path)
@@ -157,9 +199,19 @@ def test_a_file_reached_twice_is_found_once(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_names_of_any_bytes_are_carried_through(tmp_path: Path) -> None:
-    names = [b"new\nline.md", b"bytes\xff\xfe.md", b" space .md", "é🐙.md".encode(), b"-rf", b"*.md", b"%s{}.md"]
+    names = [
+        b"new\nline.md",
+        b"bytes\xff\xfe.md",
+        b" space .md",
+        "é🐙.md".encode(),
+        b"-rf",
+        b"*.md",
+        b"%s{}.md",
+    ]
     for name in names:
-        Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), name))).write_text("words", encoding="utf-8")  # noqa: PTH118
+        Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), name))).write_text(
+            "words", encoding="utf-8"
+        )  # noqa: PTH118
     assert {os.fsencode(name) for name in files(tmp_path)} == set(names)
     assert all(each.path.read_text(encoding="utf-8") == "words" for each in found(tmp_path))
 
@@ -178,7 +230,10 @@ def test_a_deep_tree_needs_no_recursion(tmp_path: Path) -> None:
 
 @pytest.fixture
 def nobody() -> Iterator[Path]:
-    """A folder of someone without any rights, as whom the test then runs: to root every file is open."""
+    """A folder of someone without any rights, as whom the test then runs.
+
+    To root every file is open.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -209,12 +264,18 @@ NAMES = "a b c x top build keep a.log b.txt a.md b.md d.md #hash !bang aXbYc 7up
 @pytest.mark.parametrize("seed", range(12))
 def test_git_itself_agrees_on_what_is_ignored(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
-    subprocess.run(["git", "init", "-q", tmp_path], check=True, env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull})
+    subprocess.run(
+        ["git", "init", "-q", tmp_path],
+        check=True,
+        env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull},
+    )
     lines = [line.strip("|\n") for line in chance.sample(LINES, 6)]
     (tmp_path / ".gitignore").write_text("\n".join(lines) + "\n", encoding="utf-8")
     made = {"/".join(chance.choices(NAMES, k=chance.randint(1, 4))) for _ in range(60)}
     for name in sorted(made):
-        if not (tmp_path / name).exists() and not any(above.is_file() for above in (tmp_path / name).parents):
+        if not (tmp_path / name).exists() and not any(
+            above.is_file() for above in (tmp_path / name).parents
+        ):
             tree(tmp_path, name)
     listed = subprocess.run(
         ["git", "-c", "core.excludesFile=", "ls-files", "-z", "--others", "--exclude-standard"],
@@ -222,12 +283,16 @@ def test_git_itself_agrees_on_what_is_ignored(tmp_path: Path, seed: int) -> None
         check=True,
         capture_output=True,
     )
-    expected = sorted(name for name in listed.stdout.decode().split("\0") if name and name != ".gitignore")
+    expected = sorted(
+        name for name in listed.stdout.decode().split("\0") if name and name != ".gitignore"
+    )
     assert sorted(files(tmp_path)) == expected, lines
 
 
 def test_no_pattern_takes_long(tmp_path: Path) -> None:
-    rules = patterns(["*a" * 50 + "b", "**/a/" * 30 + "b", "*?" * 100 + "x", "[" * 1000, "a/**/" * 100 + "z"])
+    rules = patterns(
+        ["*a" * 50 + "b", "**/a/" * 30 + "b", "*?" * 100 + "x", "[" * 1000, "a/**/" * 100 + "z"]
+    )
     begin = time.process_time()
     assert verdict(rules, ("a" * 255,), is_folder=False) is None
     assert verdict(rules, ("a",) * 1000, is_folder=False) is None

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from clew.errors import InputError
-from clew.ingest.draft import Draft, OnDuplicate, draft, embedding_text
+from clew.memories.draft import Draft, OnDuplicate, draft, embedding_text
 from clew.settings import Settings, load
 from clew.types import Stability
 
@@ -51,10 +51,25 @@ def test_every_field_arrives_as_it_is_kept() -> None:
         on_duplicate="insert",
         near=False,
     )
-    assert (found.title, found.importance, found.stability) == ("Staging database", 1.0, Stability.DYNAMIC)
-    assert (found.valid_from, found.valid_to) == (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC))
-    assert (found.tags, found.metadata, found.keywords) == (("db", "ops"), {"a": [1, {"b": None}]}, ("postgres",))
-    assert (found.on_duplicate, found.near, found.idempotency_key) == (OnDuplicate.INSERT, False, "k1")
+    assert (found.title, found.importance, found.stability) == (
+        "Staging database",
+        1.0,
+        Stability.DYNAMIC,
+    )
+    assert (found.valid_from, found.valid_to) == (
+        datetime(2026, 1, 1, tzinfo=UTC),
+        datetime(2026, 6, 1, tzinfo=UTC),
+    )
+    assert (found.tags, found.metadata, found.keywords) == (
+        ("db", "ops"),
+        {"a": [1, {"b": None}]},
+        ("postgres",),
+    )
+    assert (found.on_duplicate, found.near, found.idempotency_key) == (
+        OnDuplicate.INSERT,
+        False,
+        "k1",
+    )
 
 
 def test_near_follows_the_setting_unless_the_caller_says() -> None:
@@ -64,7 +79,9 @@ def test_near_follows_the_setting_unless_the_caller_says() -> None:
 
 
 def test_the_category_of_ones_own_is_allowed_once_it_is_in_the_settings() -> None:
-    settings = load(environ={"HOME": "/nowhere"}, overrides={"memory.categories": ["recipe", "observation"]}).settings
+    settings = load(
+        environ={"HOME": "/nowhere"}, overrides={"memory.categories": ["recipe", "observation"]}
+    ).settings
     assert drafted(category="recipe", settings=settings).category == "recipe"
 
 
@@ -118,7 +135,9 @@ def test_the_category_of_ones_own_is_allowed_once_it_is_in_the_settings() -> Non
         ({"text": None}, "must be text"),
     ],
 )
-def test_a_wrong_field_is_refused_by_name_with_the_way_out(fields: dict[str, Any], said: str) -> None:
+def test_a_wrong_field_is_refused_by_name_with_the_way_out(
+    fields: dict[str, Any], said: str
+) -> None:
     error = refusal(**fields)
     assert error.field == list(fields)[-1]
     assert said in str(error)
@@ -136,7 +155,9 @@ def test_numbers_of_other_libraries_are_importances_too() -> None:
 
 def test_times_are_kept_in_utc_and_naive_ones_are_utc() -> None:
     berlin = timezone(timedelta(hours=1))
-    assert drafted(valid_from=datetime(2026, 1, 1, 1, tzinfo=berlin)).valid_from == datetime(2026, 1, 1, tzinfo=UTC)
+    assert drafted(valid_from=datetime(2026, 1, 1, 1, tzinfo=berlin)).valid_from == datetime(
+        2026, 1, 1, tzinfo=UTC
+    )
     assert drafted(valid_from="2026-01-01T00:00:00").valid_from == datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -149,12 +170,25 @@ def test_the_embedded_text_begins_with_the_title() -> None:
     assert embedding_text(drafted()) == TEXT
 
 
-@pytest.mark.parametrize("value", ["  two   words ", "tab\there", "line\nbreak", "e\u0301te\u0301  x", "\u00a0non breaking", "\x1funit"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "  two   words ",
+        "tab\there",
+        "line\nbreak",
+        "e\u0301te\u0301  x",
+        "\u00a0non breaking",
+        "\x1funit",
+    ],
+)
 def test_a_source_has_its_white_space_in_order_whatever_it_is_written_in(value: str) -> None:
     assert drafted(source=value).source == " ".join(unicodedata.normalize("NFC", value).split())
 
 
-@pytest.mark.parametrize(("value", "kept"), [("nul\x00l", "null"), ("escape\x1b[0m", "escape[0m"), ("\x7f", ""), ("half \ud800", "half")])
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [("nul\x00l", "null"), ("escape\x1b[0m", "escape[0m"), ("\x7f", ""), ("half \ud800", "half")],
+)
 def test_a_source_is_kept_without_control_characters(value: str, kept: str) -> None:
     assert drafted(source=value).source == kept
     assert "Removed 1 control character" in drafted(source=value).notes[0]

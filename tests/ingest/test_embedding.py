@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from clew.gist import GIST_CHARACTERS
-from clew.ingest.embedding import wanted
+from clew.memories.embedding import wanted
 from clew.testing import node
+from clew.text.gist import GIST_CHARACTERS
+from clew.text.words import content_hash
 from clew.types import Kind, Role
-from clew.words import content_hash
 
 
 def test_a_node_wants_one_vector_and_with_a_context_key_a_second() -> None:
@@ -20,7 +20,10 @@ def test_a_node_wants_one_vector_and_with_a_context_key_a_second() -> None:
 
 def test_each_vector_is_stamped_with_the_hash_of_what_it_stands_for() -> None:
     content, context = wanted([node("b", "pear", context="apple pear")])
-    assert (content.text_hash, context.text_hash) == (content_hash("pear"), content_hash("apple pear"))
+    assert (content.text_hash, context.text_hash) == (
+        content_hash("pear"),
+        content_hash("apple pear"),
+    )
 
 
 def test_a_long_document_is_embedded_by_its_opening_and_ending_and_a_chunk_whole() -> None:

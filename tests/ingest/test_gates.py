@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.ingest import idle, substance
-from clew.ingest.hygiene import cleaned
-from clew.ingest.substance import LIMITS, RULES, unsubstantial
+from clew.memories import small_talk as idle
+from clew.memories import substance
+from clew.memories.draft import cleaned
+from clew.memories.substance import LIMITS, RULES, unsubstantial
 from clew.settings import MemorySettings, SubstanceSettings
+from clew.text.words import folded, plain_words, tidy, words
 from clew.types import Outcome, OutcomeKind
-from clew.words import folded, plain_words, tidy, words
 from tests.growth import cpu_seconds
 
 from .sample import GOOD, JUNK
@@ -27,7 +28,9 @@ DEV_CONVERSATIONS = 4
 
 def judged(text: str) -> Outcome | None:
     clean = cleaned(text, limits=MemorySettings())
-    return clean if isinstance(clean, Outcome) else unsubstantial(clean, settings=SubstanceSettings())
+    return (
+        clean if isinstance(clean, Outcome) else unsubstantial(clean, settings=SubstanceSettings())
+    )
 
 
 def rule(text: str) -> str | None:
@@ -49,7 +52,9 @@ def rule(text: str) -> str | None:
         ("👍", "chatter", "👍", None),
     ],
 )
-def test_each_rejection_names_rule_value_and_limit(text: str, expected: str, value: object, limit: object) -> None:
+def test_each_rejection_names_rule_value_and_limit(
+    text: str, expected: str, value: object, limit: object
+) -> None:
     outcome = judged(text)
     assert outcome is not None
     assert outcome.outcome is OutcomeKind.REJECTED
@@ -57,7 +62,9 @@ def test_each_rejection_names_rule_value_and_limit(text: str, expected: str, val
     assert outcome.limit == limit if limit is not None else outcome.limit
 
 
-@pytest.mark.parametrize("text", ["会議は月曜の朝十時", "数据库在周一备份", "회의는 월요일 열 시", "ประชุมวันจันทร์"])
+@pytest.mark.parametrize(
+    "text", ["会議は月曜の朝十時", "数据库在周一备份", "회의는 월요일 열 시", "ประชุมวันจันทร์"]
+)
 def test_a_sentence_in_a_script_of_few_signs_is_not_too_short(text: str) -> None:
     assert len(text) < 20
     assert judged(text) is None
@@ -72,7 +79,10 @@ def test_a_text_that_is_too_long_is_told_where_it_belongs() -> None:
 
 
 def test_white_space_is_put_in_order_before_lengths_are_measured() -> None:
-    assert cleaned("  a   fact \r\n\r\n\r\n worth  keeping ", limits=MemorySettings()) == "a fact\n\nworth keeping"
+    assert (
+        cleaned("  a   fact \r\n\r\n\r\n worth  keeping ", limits=MemorySettings())
+        == "a fact\n\nworth keeping"
+    )
     assert rule("fact      !") == "too_short"
     assert isinstance(cleaned("indented fact" + " " * 9000 + "here", limits=MemorySettings()), str)
 
@@ -88,7 +98,8 @@ def test_the_bounds_themselves_are_allowed() -> None:
 def test_ten_megabytes_are_refused_in_milliseconds() -> None:
     texts = ["x" * 10_000_000, "\0" * 10_000_000, " " * 10_000_000, "é" * 10_000_000]
     assert {rule(text) for text in texts} == {"too_long"}
-    assert cpu_seconds(lambda _: [rule(text) for text in texts], 0) < 0.5  # without a look at their letters; with one it takes seconds
+    # without a look at their letters; with one it takes seconds
+    assert cpu_seconds(lambda _: [rule(text) for text in texts], 0) < 0.5
 
 
 @given(st.text(max_size=200))
@@ -125,8 +136,12 @@ def test_every_rule_says_its_limit() -> None:
 
 def test_substance_can_be_switched_off_and_its_number_changed() -> None:
     assert unsubstantial("It is what it is", settings=SubstanceSettings(enabled=False)) is None
-    assert unsubstantial("Server is down", settings=SubstanceSettings(min_telling_words=2)) is not None
-    assert unsubstantial("It is what it is", settings=SubstanceSettings(min_telling_words=0)) is None
+    assert (
+        unsubstantial("Server is down", settings=SubstanceSettings(min_telling_words=2)) is not None
+    )
+    assert (
+        unsubstantial("It is what it is", settings=SubstanceSettings(min_telling_words=0)) is None
+    )
 
 
 def test_of_the_labelled_junk_nine_tenths_are_turned_away() -> None:
@@ -152,8 +167,15 @@ def test_less_than_a_fiftieth_of_locomos_evidence_is_turned_away() -> None:
     evidence: list[str] = []
     for talk in json.loads(LOCOMO.read_text(encoding="utf-8"))[:DEV_CONVERSATIONS]:
         wanted = {turn for question in talk["qa"] for turn in question["evidence"]}
-        turns = (turn for session in talk["conversation"].values() if isinstance(session, list) for turn in session)
-        evidence += [turn["text"] for turn in turns if turn["dia_id"] in wanted and len(turn["text"]) >= 12]
+        turns = (
+            turn
+            for session in talk["conversation"].values()
+            if isinstance(session, list)
+            for turn in session
+        )
+        evidence += [
+            turn["text"] for turn in turns if turn["dia_id"] in wanted and len(turn["text"]) >= 12
+        ]
     rules = Counter(filter(None, map(rule, evidence)))
     assert len(evidence) > 500
     assert rules.total() < len(evidence) / 50, rules
@@ -173,7 +195,10 @@ SPOKEN = st.lists(
 @given(SPOKEN)
 def test_a_plainly_telling_word_takes_a_text_out_of_chatter_and_talk_about_talk(text: str) -> None:
     plainly = idle.tells_plainly(text)
-    with patch.object(idle, "tells_plainly", return_value=False), patch.object(substance, "tells_plainly", return_value=False):
+    with (
+        patch.object(idle, "tells_plainly", return_value=False),
+        patch.object(substance, "tells_plainly", return_value=False),
+    ):
         chatter, talk = idle.is_chatter(text), substance.idle_talk(text)
     assert not (plainly and (chatter or talk))
     assert (idle.is_chatter(text), substance.idle_talk(text)) == (chatter, talk)
@@ -190,6 +215,9 @@ def test_a_line_of_ascii_is_put_in_order_like_every_text(text: str) -> None:
     assert isinstance(found, Outcome) or found == tidy(text)
 
 
-@pytest.mark.parametrize(("word", "expected"), [("yes", True), ("yesss", True), ("coool", True), ("hahaha", True), ("server", False)])
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [("yes", True), ("yesss", True), ("coool", True), ("hahaha", True), ("server", False)],
+)
 def test_chatter_is_known_also_when_it_is_drawn_out(word: str, expected: bool) -> None:
     assert idle.is_chatter(word) is expected

@@ -10,7 +10,8 @@ import pytest
 from clew import ids
 from clew.ids import ALPHABET, LENGTH, new_id
 
-FUTURE = datetime(2100, 1, 1, tzinfo=UTC)  # ahead of every other test's clock: the order is the process's
+# ahead of every other test's clock: the order is the process's
+FUTURE = datetime(2100, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +27,9 @@ def test_an_id_has_26_characters_of_crockfords_alphabet() -> None:
 
 
 def test_ids_sort_in_the_order_they_were_made_also_when_the_clock_stands_or_goes_back() -> None:
-    clock = [FUTURE + timedelta(milliseconds=step) for step in (0, 0, 0, 5, 5, -1000, -1000, 6, -(10**9))]
+    clock = [
+        FUTURE + timedelta(milliseconds=step) for step in (0, 0, 0, 5, 5, -1000, -1000, 6, -(10**9))
+    ]
     made = [new_id(now) for now in clock * 50]
     assert made == sorted(made)
     assert len(set(made)) == len(made)

@@ -11,10 +11,21 @@ from typing import Any
 
 import pytest
 
-from clew.ingest.chunkers import chunker_for, estimate
-from clew.ingest.embedding import Embed, Embedded, Source, embed_passages
-from clew.ingest.importing import FILE, KEY, STATE, FileReport, Importer, ImportOptions, ImportReport, Status, legible_name
-from clew.models.hashing import HashingEmbedder
+from clew.documents.chunkers.port import estimate
+from clew.documents.chunkers.structural import chunker_for
+from clew.documents.importing import (
+    FILE,
+    KEY,
+    STATE,
+    FileReport,
+    Importer,
+    ImportOptions,
+    ImportReport,
+    Status,
+    legible_name,
+)
+from clew.memories.embedding import Embed, Embedded, Source, embed_passages
+from clew.models.vectors import HashingEmbedder
 from clew.ports import ModelInfo
 from clew.store.memory import MemoryStore
 from clew.testing import FixedClock, where
@@ -22,7 +33,10 @@ from clew.types import Kind
 
 HASHING = HashingEmbedder()
 MODEL = ModelInfo(HASHING.id, HASHING.dimension)
-LONG = "\n\n".join(" ".join(f"Berth {number} has bollard {each} for ships." for each in range(80)) for number in range(8))
+LONG = "\n\n".join(
+    " ".join(f"Berth {number} has bollard {each} for ships." for each in range(80))
+    for number in range(8)
+)
 
 
 class Run:
@@ -41,7 +55,9 @@ class Run:
         return embed_passages(HASHING, sources, token_codes=True)
 
     def importer(self, embed: Embed | None = None, **options: Any) -> Importer:
-        chosen = ImportOptions(**{"space": "default", "category": "note", "max_bytes": 10**7, **options})
+        chosen = ImportOptions(
+            **{"space": "default", "category": "note", "max_bytes": 10**7, **options}
+        )
         return Importer(
             self.store,
             options=chosen,
@@ -93,7 +109,9 @@ def test_progress_tells_every_file_and_ends_at_all_of_them(run: Run, tmp_path: P
     assert run.progress[-1][0] == "embedding"
 
 
-def test_every_conversation_of_an_export_is_a_document_and_one_changed_one_updates_the_file(run: Run) -> None:
+def test_every_conversation_of_an_export_is_a_document_and_one_changed_one_updates_the_file(
+    run: Run,
+) -> None:
     def export(last: str) -> bytes:
         talks = [
             {
@@ -101,7 +119,10 @@ def test_every_conversation_of_an_export_is_a_document_and_one_changed_one_updat
                 "name": f"Talk {number}",
                 "chat_messages": [
                     {"sender": "human", "text": f"Where is boat {number}?"},
-                    {"sender": "assistant", "text": last if number == 2 else f"Boat {number} is at berth {number}."},
+                    {
+                        "sender": "assistant",
+                        "text": last if number == 2 else f"Boat {number} is at berth {number}.",
+                    },
                 ],
             }
             for number in range(3)
@@ -109,11 +130,14 @@ def test_every_conversation_of_an_export_is_a_document_and_one_changed_one_updat
         return json.dumps(talks).encode()
 
     (file,) = run.importer().data(export("Boat 2 is at sea."), name="conversations.json").files
-    assert (file.status, file.nodes) == (Status.IMPORTED, 12)  # of each a document, a section and two messages
+    # of each a document, a section and two messages
+    assert (file.status, file.nodes) == (Status.IMPORTED, 12)
     keys = {node.metadata[KEY] for node in run.store.nodes() if KEY in node.metadata}
     assert len(keys) == 3
     run.clock.advance(days=1)
-    (file,) = run.importer().data(export("Boat 2 is back at berth 9."), name="conversations.json").files
+    (file,) = (
+        run.importer().data(export("Boat 2 is back at berth 9."), name="conversations.json").files
+    )
     assert (file.status, file.nodes) == (Status.UPDATED, 12)
     live = [node for node in run.store.nodes() if node.t_expired is None]
     assert {node.metadata[KEY] for node in live if KEY in node.metadata} == keys
@@ -137,7 +161,9 @@ def test_an_untitled_file_is_called_by_its_name(run: Run, tmp_path: Path) -> Non
     assert [node.title for node in run.store.nodes()] == ["deep/note.txt"]
 
 
-def test_tags_of_a_document_join_those_of_the_import_as_far_as_a_filter_can_ask_for_them(run: Run) -> None:
+def test_tags_of_a_document_join_those_of_the_import_as_far_as_a_filter_can_ask_for_them(
+    run: Run,
+) -> None:
     own = ["two  words", "given", "x" * 5000, *(f"t{number}" for number in range(50))]
     text = f"---\ntags: {json.dumps(own)}\n---\nA note about boats.\n"
     run.importer(tags=("given",), max_tags=5).data(text.encode(), name="note.md")
@@ -156,7 +182,16 @@ def test_totals_count_files_by_fate_and_what_was_written() -> None:
     )
     report = ImportReport(files=files, vectors=4)
     assert report.failed
-    assert report.totals == {"files": 4, "imported": 1, "unchanged": 1, "updated": 1, "failed": 1, "skipped": 0, "nodes": 5, "vectors": 4}
+    assert report.totals == {
+        "files": 4,
+        "imported": 1,
+        "unchanged": 1,
+        "updated": 1,
+        "failed": 1,
+        "skipped": 0,
+        "nodes": 5,
+        "vectors": 4,
+    }
     assert not ImportReport(files=files[:3]).failed
 
 

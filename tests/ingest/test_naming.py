@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from clew.documents.importing import ImportReport
 from clew.errors import ModelMissingError
-from clew.ingest.importing import ImportReport
-from clew.ingest.naming import mentions, mentions_of, subject_of
+from clew.graph.mentions import mentions, mentions_of, subject_of
 from clew.settings import EntitySettings
 from clew.testing import node, where
 from clew.types import Kind, Mention, Node
@@ -21,7 +21,10 @@ USUAL = EntitySettings()
 
 
 def told(made: Node, **settings: Any) -> list[tuple[str, bool]]:
-    return [(mention.key, mention.subject) for mention in mentions_of(made, settings=EntitySettings(**settings))]
+    return [
+        (mention.key, mention.subject)
+        for mention in mentions_of(made, settings=EntitySettings(**settings))
+    ]
 
 
 def chunk(text: str, **fields: Any) -> Node:
@@ -40,18 +43,41 @@ def test_a_mention_says_where_the_text_has_it() -> None:
     text = "then Anna Keller called"
     (found,) = mentions_of(node("n", text), settings=USUAL)
     assert isinstance(found, Mention)
-    assert (found.node, found.name, found.type, text[found.start : found.end]) == ("n", "Anna Keller", "PERSON", "Anna Keller")
+    assert (found.node, found.name, found.type, text[found.start : found.end]) == (
+        "n",
+        "Anna Keller",
+        "PERSON",
+        "Anna Keller",
+    )
 
 
 def test_the_names_inside_a_memorys_title_are_mentions_without_a_place() -> None:
-    found = {each.key: each for each in mentions_of(node("n", "the plan was agreed", title="Call with Anna Keller"), settings=USUAL)}
-    assert (found["anna keller"].subject, found["anna keller"].start, found["anna keller"].end) == (False, 0, 0)
-    both = {each.key: each for each in mentions_of(node("n", "so Anna Keller agreed", title="Call with Anna Keller"), settings=USUAL)}
+    found = {
+        each.key: each
+        for each in mentions_of(
+            node("n", "the plan was agreed", title="Call with Anna Keller"), settings=USUAL
+        )
+    }
+    assert (found["anna keller"].subject, found["anna keller"].start, found["anna keller"].end) == (
+        False,
+        0,
+        0,
+    )
+    both = {
+        each.key: each
+        for each in mentions_of(
+            node("n", "so Anna Keller agreed", title="Call with Anna Keller"), settings=USUAL
+        )
+    }
     assert both["anna keller"].start == 3
 
 
 def begun(made: Node, **settings: Any) -> list[str]:
-    return [mention.key for mention in mentions_of(made, settings=EntitySettings(**settings)) if mention.opens]
+    return [
+        mention.key
+        for mention in mentions_of(made, settings=EntitySettings(**settings))
+        if mention.opens
+    ]
 
 
 def test_a_memory_without_a_title_is_about_its_heading() -> None:
@@ -60,8 +86,12 @@ def test_a_memory_without_a_title_is_about_its_heading() -> None:
     assert told(film, openings=False) == [("james cameron", False)]
 
 
-def test_a_memory_without_a_title_tells_of_what_its_text_begins_with_by_a_description_or_a_name() -> None:
-    assert begun(node("n", "It Happened at Noon is a film by Marta Ruiz.")) == ["it happened at noon"]
+def test_a_memory_without_a_title_tells_of_what_its_text_begins_with_by_a_description_or_a_name() -> (
+    None
+):
+    assert begun(node("n", "It Happened at Noon is a film by Marta Ruiz.")) == [
+        "it happened at noon"
+    ]
     assert begun(node("n", "Marta Ines Ruiz, better known as Tita Ruiz, was a director.")) == [
         *("marta ines", "marta ines ruiz", "marta ruiz", "tita ruiz"),
     ]
@@ -112,14 +142,20 @@ def test_in_code_quotation_marks_hold_data() -> None:
 
 
 def test_many_nodes_are_read_in_order_and_each_by_itself() -> None:
-    made = [node("a", "then Anna Keller called"), node("s", "x", kind=Kind.SECTION), node("b", "then Bob Stone called")]
+    made = [
+        node("a", "then Anna Keller called"),
+        node("s", "x", kind=Kind.SECTION),
+        node("b", "then Bob Stone called"),
+    ]
     assert mentions(made, settings=USUAL) == [mentions_of(each, settings=USUAL) for each in made]
 
 
 def test_a_library_reads_in_place_of_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     span = SimpleNamespace(start_char=5, end_char=9, label_="PERSON")
     module: Any = ModuleType("spacy")
-    module.load = lambda name: SimpleNamespace(pipe=lambda texts: [SimpleNamespace(ents=[span]) for _ in texts], name=name)
+    module.load = lambda name: SimpleNamespace(
+        pipe=lambda texts: [SimpleNamespace(ents=[span]) for _ in texts], name=name
+    )
     monkeypatch.setitem(sys.modules, "spacy", module)
     assert told(node("n", "when anna left"), extractor="spacy", model="ours") == [("anna", False)]
 
@@ -134,7 +170,9 @@ def test_a_library_that_is_not_there_is_named_with_its_way_out() -> None:
 
 def test_a_committed_memory_is_found_by_what_it_names() -> None:
     bench = Bench()
-    first, second = bench.commit("Anna Keller reviews the harbour plan", "Bob Stone wrote the harbour plan")
+    first, second = bench.commit(
+        "Anna Keller reviews the harbour plan", "Bob Stone wrote the harbour plan"
+    )
     found = bench.store.named(["anna keller", "stone"], where(), limit=5)
     assert (found["anna keller"].holders, found["stone"].holders) == ((first.id,), (second.id,))
     titled = bench.one("It sank in 1912 on its first voyage", title="Titanic")
@@ -152,7 +190,11 @@ def test_a_chunk_that_fails_leaves_no_mention() -> None:
     bench = Bench()
     bench.one("The pilot boat is late again")
     with pytest.raises(Exception, match="says this already"):
-        bench.commit("Anna Keller reviews the harbour plan", "The pilot boat is late again", on_duplicate="error")
+        bench.commit(
+            "Anna Keller reviews the harbour plan",
+            "The pilot boat is late again",
+            on_duplicate="error",
+        )
     assert bench.store.named(["anna keller"], where(), limit=5) == {}
 
 
@@ -177,6 +219,10 @@ def test_an_imported_document_is_named_by_its_first_chunk_and_again_after_a_chan
     assert guide["harbour guide"].subjects == guide["anna keller"].holders != ()
     bring("Bob Stone leads the pilots.")
     after = run.store.named(["harbour guide", "anna keller", "bob stone"], where(), limit=5)
-    assert after["harbour guide"].subjects == after["bob stone"].holders != guide["harbour guide"].subjects
+    assert (
+        after["harbour guide"].subjects
+        == after["bob stone"].holders
+        != guide["harbour guide"].subjects
+    )
     assert after["anna keller"].holders == ()  # of what is believed now
     assert after["harbour guide"].nodes == 1

@@ -14,21 +14,25 @@ from hypothesis import strategies as st
 
 from clew.evaluate.chunkers import Recursive, cut
 from clew.evaluate.datasets import load
-from clew.ingest.quality import ANALYSER, Quality, Stub, assess
-from clew.ingest.quality.assessing import CAPS, HOLLOW_CAP, WEIGHTS
+from clew.memories.quality import ANALYSER, CAPS, HOLLOW_CAP, WEIGHTS, Quality, Stub, assess
 from tests.growth import check_linear
 
 GATE = 0.4
 LABELLED = [
     json.loads(line)
-    for line in (Path(__file__).parent / "fixtures" / "quality" / "labelled.jsonl").read_text(encoding="utf-8").splitlines()
+    for line in (Path(__file__).parent / "fixtures" / "quality" / "labelled.jsonl")
+    .read_text(encoding="utf-8")
+    .splitlines()
 ]
 DATA = Path(__file__).parents[3] / "shared" / "data"
 LOST = 0.005  # of what answers a question in a published set, the gate may cost this share
 
 
 def is_held_out(row: dict[str, object]) -> bool:
-    """The half that no number was tuned on; the other one was looked at while the rules were written."""
+    """The half that no number was tuned on.
+
+    The other one was looked at while the rules were written.
+    """
     return int(hashlib.sha256(str(row["text"]).encode()).hexdigest(), 16) % 2 == 1
 
 
@@ -82,7 +86,10 @@ def test_short_but_rich_is_good(text: str, format: str) -> None:
         ("User: hi\nAssistant: Hello! How can I help you today?", "conversation"),
         ("", "text"),
         (" \n\t ", "text"),
-        ("© 2024 Acme Inc. All rights reserved. Privacy Policy | Terms of Service | Contact", "text"),
+        (
+            "© 2024 Acme Inc. All rights reserved. Privacy Policy | Terms of Service | Contact",
+            "text",
+        ),
         ("Contents\nIntroduction ..... 3\nMethods ..... 7\nResults ..... 12", "text"),
         ("Page 3 of 17", "text"),
         ("<p><img src='cat.png'></p>", "html"),
@@ -93,9 +100,13 @@ def test_idle_talk_and_furniture_are_below_the_gate(text: str, format: str) -> N
 
 
 def test_the_overall_value_is_the_weighted_mean_of_the_parts() -> None:
-    found = assess("The outage on 3 May lasted 42 minutes. A certificate had expired on the balancer of the Leeds office.")
+    found = assess(
+        "The outage on 3 May lasted 42 minutes. A certificate had expired on the balancer of the Leeds office."
+    )
     assert found.stub is Stub.NONE
-    assert found.overall == pytest.approx(sum(weight * getattr(found, name) for name, weight in WEIGHTS.items()), abs=1e-4)
+    assert found.overall == pytest.approx(
+        sum(weight * getattr(found, name) for name, weight in WEIGHTS.items()), abs=1e-4
+    )
     assert sum(WEIGHTS.values()) == pytest.approx(1)
     assert found.version == ANALYSER
 
@@ -115,19 +126,34 @@ def test_saying_the_same_again_adds_no_substance_and_costs_coherence() -> None:
 
 
 def test_details_make_a_text_specific_and_so_does_a_title() -> None:
-    vague, exact = "We had a long meeting about the plan.", "We met Ingrid Solberg on 8 June about plan B-12."
+    vague, exact = (
+        "We had a long meeting about the plan.",
+        "We met Ingrid Solberg on 8 June about plan B-12.",
+    )
     assert assess(exact).specificity > assess(vague).specificity + 0.3
-    assert assess("It listens on port 6543.", title="Postgres on db-3").specificity > assess("It listens on port 6543.").specificity
+    assert (
+        assess("It listens on port 6543.", title="Postgres on db-3").specificity
+        > assess("It listens on port 6543.").specificity
+    )
 
 
 def test_fragments_hang_together_less_than_sentences() -> None:
-    said = assess("The fence is broken at the gate. The gate must be closed at night. At night the deer come to the garden.")
+    said = assess(
+        "The fence is broken at the gate. The gate must be closed at night. At night the deer come to the garden."
+    )
     listed = assess("Fence\nGate\nNight\nDeer\nGarden\nBroken lock")
     assert said.coherence == 1
     assert listed.coherence < 0.4
 
 
-@pytest.mark.parametrize("rubbish", ["Ã¼ber Ã¤lter fÃ¼r kÃ¶nnen", "aGVsbG8gd29ybGQ5MTIzNDU2Nzg5MGFiY2RlZkdISUpL", "!!!! ???? ==== ////"])
+@pytest.mark.parametrize(
+    "rubbish",
+    [
+        "Ã¼ber Ã¤lter fÃ¼r kÃ¶nnen",
+        "aGVsbG8gd29ybGQ5MTIzNDU2Nzg5MGFiY2RlZkdISUpL",
+        "!!!! ???? ==== ////",
+    ],
+)
 def test_rubbish_makes_a_text_less_clear_and_tells_nothing(rubbish: str) -> None:
     clean = "The key of the shed hangs behind the kitchen door."
     mixed = assess(f"{clean} {rubbish}")
@@ -144,10 +170,16 @@ def test_words_are_counted_where_no_spaces_are_written() -> None:
 def test_tags_of_html_are_no_words() -> None:
     tagged = assess("<p>The <b>gate</b> is shut.</p>", format="html")
     plain = assess("The gate is shut.")
-    assert (tagged.words, tagged.substance, tagged.overall) == (plain.words, plain.substance, plain.overall)
+    assert (tagged.words, tagged.substance, tagged.overall) == (
+        plain.words,
+        plain.substance,
+        plain.overall,
+    )
 
 
-@given(st.text(max_size=300), st.sampled_from(["text", "html", "markdown", "python", "conversation"]))
+@given(
+    st.text(max_size=300), st.sampled_from(["text", "html", "markdown", "python", "conversation"])
+)
 def test_any_text_is_assessed_within_bounds_and_twice_the_same(text: str, format: str) -> None:
     found = assess(text, title=text[:20], format=format)
     assert found == assess(text, title=text[:20], format=format)
@@ -158,7 +190,25 @@ def test_any_text_is_assessed_within_bounds_and_twice_the_same(text: str, format
 
 @pytest.mark.parametrize(
     "unit",
-    ["a", "(", "[", "<a ", "![", " ", "\n", "数", "数据。", "-", "a b ", "a > ", "a/", ". ", "A: ", "[1] Li, J 2000 pp. 1\n", "\ud800"],
+    [
+        "a",
+        "(",
+        "[",
+        "<a ",
+        "![",
+        " ",
+        "\n",
+        "数",
+        "数据。",
+        "-",
+        "a b ",
+        "a > ",
+        "a/",
+        ". ",
+        "A: ",
+        "[1] Li, J 2000 pp. 1\n",
+        "\ud800",
+    ],
 )
 @pytest.mark.parametrize("format", ["text", "html", "python"])
 def test_no_text_takes_more_than_time_in_proportion(unit: str, format: str) -> None:
@@ -166,9 +216,17 @@ def test_no_text_takes_more_than_time_in_proportion(unit: str, format: str) -> N
 
 
 def test_a_megabyte_of_prose_takes_no_more_than_two_seconds() -> None:
-    names = [f"{first}{second}" for first in ("ber", "kal", "mor", "tis", "wen") for second in ("dor", "lin", "nag", "rup", "sel")]
+    names = [
+        f"{first}{second}"
+        for first in ("ber", "kal", "mor", "tis", "wen")
+        for second in ("dor", "lin", "nag", "rup", "sel")
+    ]
     paragraphs = [
-        " ".join(f"The {names[n % 25]} of {names[n % 7].title()} has {n} rooms." for n in range(at, at + 40)) for at in range(0, 30_000, 40)
+        " ".join(
+            f"The {names[n % 25]} of {names[n % 7].title()} has {n} rooms."
+            for n in range(at, at + 40)
+        )
+        for at in range(0, 30_000, 40)
     ]
     size = sum(map(len, paragraphs))
     began = time.process_time()
@@ -191,11 +249,17 @@ def share_lost(texts: Iterable[tuple[str, str]], *, format: str) -> float:
         ("chroma-chunking", "chroma_chunking", "chunk", "markdown"),
     ],
 )
-def test_the_gate_costs_hardly_any_passage_that_answers_a_question(name: str, folder: str, level: str, format: str) -> None:
+def test_the_gate_costs_hardly_any_passage_that_answers_a_question(
+    name: str, folder: str, level: str, format: str
+) -> None:
     if not (DATA / folder).is_dir():
         pytest.skip(f"the set is not at {DATA / folder}")
     dataset = load(name, DATA / folder, part="dev")
     dataset = cut(dataset, Recursive(400)) if dataset.documents else dataset
     gold = {key for query in dataset.queries for key in query.relevant[level]}
-    passages = [passage for passage in dataset.passages if passage.keys.get(level, passage.id) in gold]
-    assert share_lost(((passage.text, passage.title) for passage in passages), format=format) <= LOST
+    passages = [
+        passage for passage in dataset.passages if passage.keys.get(level, passage.id) in gold
+    ]
+    assert (
+        share_lost(((passage.text, passage.title) for passage in passages), format=format) <= LOST
+    )

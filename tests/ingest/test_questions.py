@@ -1,4 +1,7 @@
-"""Questions that a memory answers: made by rule where the sentence is clear, kept with the memory, embedded in the same batch."""
+"""Questions that a memory answers.
+
+Made by rule where the sentence is clear, kept with the memory, embedded in the same batch.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,17 @@ from hypothesis import strategies as st
 import clew
 from clew import Clew
 from clew.errors import InputError
-from clew.ingest.questions.rules import LONGEST, RuleQuestioner, answered
-from clew.ingest.questions.verbs import BASE_OF_PAST, BASE_OF_THIRD
-from clew.models.hashing import HashingEmbedder
+from clew.memories.question_rules import (
+    BASE_OF_PAST,
+    BASE_OF_THIRD,
+    LONGEST,
+    RuleQuestioner,
+    answered,
+)
+from clew.models.vectors import HashingEmbedder
 from clew.ports import EmbedRole, Questions
+from clew.text.words import content_hash
 from clew.types import EventKind, Role, Vectors
-from clew.words import content_hash
 from tests.surface.conftest import Cli, cli  # noqa: F401 - a fixture
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -37,29 +45,61 @@ ON: dict[str, Any] = {"questions.enabled": True}
         ("The deploy failed because the token had expired.", ["Why did the deploy fail?"]),
         ("Never deploy on a Friday.", ["Should I deploy on a Friday?"]),
         ("Don't commit secrets; they stay in the history.", ["Should I commit secrets?"]),
-        ("Always pin the versions of base images.", ["Should I always pin the versions of base images?"]),
-        ("Avoid long transactions on the primary.", ["Why should I avoid long transactions on the primary?"]),
-        ("Use httpx instead of requests in coroutines.", ["What should I use instead of requests in coroutines?"]),
+        (
+            "Always pin the versions of base images.",
+            ["Should I always pin the versions of base images?"],
+        ),
+        (
+            "Avoid long transactions on the primary.",
+            ["Why should I avoid long transactions on the primary?"],
+        ),
+        (
+            "Use httpx instead of requests in coroutines.",
+            ["What should I use instead of requests in coroutines?"],
+        ),
         ("Use jq to pretty-print JSON.", ["How do I pretty-print JSON?"]),
-        ("If the runner is out of disk space, prune old images.", ["What do I do if the runner is out of disk space?"]),
-        ("The root cause of the outage was a full disk.", ["What was the root cause of the outage?"]),
-        ("The workaround for the memory leak is a nightly restart.", ["What is the workaround for the memory leak?"]),
+        (
+            "If the runner is out of disk space, prune old images.",
+            ["What do I do if the runner is out of disk space?"],
+        ),
+        (
+            "The root cause of the outage was a full disk.",
+            ["What was the root cause of the outage?"],
+        ),
+        (
+            "The workaround for the memory leak is a nightly restart.",
+            ["What is the workaround for the memory leak?"],
+        ),
         ("We fixed the flaky test by freezing the clock.", ["How do I fix the flaky test?"]),
-        ("The circular import was resolved by moving the types.", ["How do I resolve the circular import?"]),
+        (
+            "The circular import was resolved by moving the types.",
+            ["How do I resolve the circular import?"],
+        ),
         ("Restarting the worker fixes the stuck queue.", ["How do I fix the stuck queue?"]),
         ("A missing index caused the slow checkout.", ["What caused the slow checkout?"]),
         ("The importer needs write access to the temp folder.", ["What does the importer need?"]),
         ("Uploads were rejected because the proxy limits bodies.", ["Why were uploads rejected?"]),
-        ("Containers couldn't resolve hosts after the VPN update.", ["Why could containers not resolve hosts?"]),
-        ("Tests passed alone and failed together because they share a locale.", ["Why did tests pass alone and fail together?"]),
-        ("Learned that the scheduler crashes when the clock goes back.", ["Why does the scheduler crash?"]),
+        (
+            "Containers couldn't resolve hosts after the VPN update.",
+            ["Why could containers not resolve hosts?"],
+        ),
+        (
+            "Tests passed alone and failed together because they share a locale.",
+            ["Why did tests pass alone and fail together?"],
+        ),
+        (
+            "Learned that the scheduler crashes when the clock goes back.",
+            ["Why does the scheduler crash?"],
+        ),
         (
             "Problem: the page hangs on Safari.\nSolution: never block the main thread.",
             ["Why does the page hang on Safari?", "Should I block the main thread?"],
         ),
     ],
 )
-def test_a_clear_sentence_becomes_the_question_that_it_answers(text: str, questions: list[str]) -> None:
+def test_a_clear_sentence_becomes_the_question_that_it_answers(
+    text: str, questions: list[str]
+) -> None:
     assert list(answered(text)) == questions
 
 
@@ -81,7 +121,9 @@ def test_nothing_is_asked_where_the_rules_are_unsure(text: str) -> None:
     assert answered(text) == ()
 
 
-def test_questions_come_in_the_order_of_the_sentences_without_repeats_and_no_more_than_wanted() -> None:
+def test_questions_come_in_the_order_of_the_sentences_without_repeats_and_no_more_than_wanted() -> (
+    None
+):
     text = f"{BUILD} {BUILD} Never skip the tests."
     assert answered(text) == ASKED
     assert answered(text, most=1) == ASKED[:1]
@@ -89,13 +131,28 @@ def test_questions_come_in_the_order_of_the_sentences_without_repeats_and_no_mor
 
 
 def test_verbs_go_back_to_their_base() -> None:
-    assert [BASE_OF_PAST[word] for word in ("failed", "stopped", "retried", "grew", "froze")] == ["fail", "stop", "retry", "grow", "freeze"]
-    assert [BASE_OF_THIRD[word] for word in ("fails", "crashes", "retries", "loses")] == ["fail", "crash", "retry", "lose"]
+    assert [BASE_OF_PAST[word] for word in ("failed", "stopped", "retried", "grew", "froze")] == [
+        "fail",
+        "stop",
+        "retry",
+        "grow",
+        "freeze",
+    ]
+    assert [BASE_OF_THIRD[word] for word in ("fails", "crashes", "retries", "loses")] == [
+        "fail",
+        "crash",
+        "retry",
+        "lose",
+    ]
 
 
 @given(
     st.text(max_size=300)
-    | st.lists(st.sampled_from("The build failed because to fix , . \n never if it use instead of was ?".split(" "))).map(" ".join)
+    | st.lists(
+        st.sampled_from(
+            "The build failed because to fix , . \n never if it use instead of was ?".split(" ")
+        )
+    ).map(" ".join)
 )
 def test_whatever_the_text_a_question_is_short_single_and_ends_as_one(text: str) -> None:
     made = answered(text)
@@ -108,7 +165,19 @@ def test_whatever_the_text_a_question_is_short_single_and_ends_as_one(text: str)
 
 
 @pytest.mark.parametrize(
-    "piece", ["a ", "the build failed because ", "to fix ", ", ", "if ", "never. ", "is called ", "\n", "fixed by ", " " * 50]
+    "piece",
+    [
+        "a ",
+        "the build failed because ",
+        "to fix ",
+        ", ",
+        "if ",
+        "never. ",
+        "is called ",
+        "\n",
+        "fixed by ",
+        " " * 50,
+    ],
 )
 def test_hostile_lengths_cost_no_more_than_their_reading(piece: str) -> None:
     began = time.process_time()
@@ -145,7 +214,9 @@ def roles(memory: Clew, id: str | None) -> list[Role]:
     return [each.role for each in memory.store.embeddings([str(id)])]
 
 
-def test_a_memory_with_the_trigger_is_stored_with_its_questions_and_their_vectors_in_one_batch() -> None:
+def test_a_memory_with_the_trigger_is_stored_with_its_questions_and_their_vectors_in_one_batch() -> (
+    None
+):
     with opened() as memory:
         id = str(memory.remember(BUILD, trigger="problem-solution", source="chat:1").id)
         assert memory.questions(id) == ASKED
@@ -156,7 +227,10 @@ def test_a_memory_with_the_trigger_is_stored_with_its_questions_and_their_vector
             (Role.QUESTION_2, content_hash(ASKED[1])),
         ]
         (event,) = memory.history(id)
-        assert (event.kind, event.detail) == (EventKind.ADD, {"source": "chat:1", "questions": list(ASKED)})
+        assert (event.kind, event.detail) == (
+            EventKind.ADD,
+            {"source": "chat:1", "questions": list(ASKED)},
+        )
         assert memory.get(id).metadata == {}  # type: ignore[union-attr]
 
 
@@ -169,7 +243,9 @@ def test_a_memory_with_the_trigger_is_stored_with_its_questions_and_their_vector
         ({"questions.triggers": ["feedback"]}, "problem-solution"),
     ],
 )
-def test_without_the_trigger_or_the_switch_nothing_is_made(settings: dict[str, Any], trigger: str | None) -> None:
+def test_without_the_trigger_or_the_switch_nothing_is_made(
+    settings: dict[str, Any], trigger: str | None
+) -> None:
     with opened(**settings) as memory:
         id = memory.remember(BUILD, trigger=trigger).id
         assert (memory.questions(str(id)), roles(memory, id)) == ((), [Role.CONTENT])
@@ -179,7 +255,10 @@ def test_the_triggers_and_the_number_are_the_settings() -> None:
     chosen: dict[str, Any] = {"questions.triggers": ["feedback"], "questions.most": 1}
     with opened(**chosen) as memory:
         id = memory.remember(BUILD, trigger="feedback").id
-        assert (memory.questions(str(id)), roles(memory, id)) == (ASKED[:1], [Role.CONTENT, Role.QUESTION])
+        assert (memory.questions(str(id)), roles(memory, id)) == (
+            ASKED[:1],
+            [Role.CONTENT, Role.QUESTION],
+        )
 
 
 def test_a_duplicate_is_not_asked_about_again() -> None:
@@ -192,13 +271,17 @@ def test_a_duplicate_is_not_asked_about_again() -> None:
 
 def test_of_one_text_in_one_batch_only_the_memory_with_the_trigger_gets_questions() -> None:
     with opened() as memory:
-        plain, asked = memory.remember_many([{"text": BUILD}, {"text": BUILD, "trigger": "learning-failure"}], on_duplicate="insert")
+        plain, asked = memory.remember_many(
+            [{"text": BUILD}, {"text": BUILD, "trigger": "learning-failure"}], on_duplicate="insert"
+        )
         assert (memory.questions(str(plain.id)), roles(memory, plain.id)) == ((), [Role.CONTENT])
         assert memory.questions(str(asked.id)) == ASKED
 
 
 def test_without_a_model_the_questions_wait_for_reembed() -> None:
-    with clew.open(":memory:", clock=lambda: NOW, model={"embedder": "none"}, questions={"enabled": True}) as memory:
+    with clew.open(
+        ":memory:", clock=lambda: NOW, model={"embedder": "none"}, questions={"enabled": True}
+    ) as memory:
         id = memory.remember(BUILD, trigger="problem-solution").id
         assert (memory.questions(str(id)), roles(memory, id)) == (ASKED, [])
         memory.reembed(HashingEmbedder())
@@ -213,7 +296,9 @@ def test_another_model_makes_the_questions_vectors_too(tmp_path: Path) -> None:
         kept = memory.store.embeddings([id])
         assert [len(each.vector) for each in kept] == [64, 64, 64]
         expected = other.embed(ASKED, role=EmbedRole.PASSAGE)
-        assert [float(each.vector @ vector) for each, vector in zip(kept[1:], expected, strict=True)] == pytest.approx([1.0, 1.0], abs=1e-3)
+        assert [
+            float(each.vector @ vector) for each, vector in zip(kept[1:], expected, strict=True)
+        ] == pytest.approx([1.0, 1.0], abs=1e-3)
         assert memory.store.unembedded(other.id, limit=9) == ()
 
 
@@ -256,9 +341,14 @@ def test_a_forgotten_memory_leaves_no_question_behind() -> None:
         assert "questions" not in str(memory.history(id))
 
 
-def test_show_tells_the_questions_where_there_are_any(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+def test_show_tells_the_questions_where_there_are_any(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:  # noqa: F811
     monkeypatch.setenv("CLEW_QUESTIONS__ENABLED", "true")
-    id, plain = cli.add(BUILD, "--trigger", "problem-solution"), cli.add("The office is in the third street.")
+    id, plain = (
+        cli.add(BUILD, "--trigger", "problem-solution"),
+        cli.add("The office is in the third street."),
+    )
     assert cli.json("show", id)["questions"] == list(ASKED)
     assert " ".join(ASKED) in " ".join(cli("show", id).stdout.split())
     assert "questions" not in cli.json("show", plain)

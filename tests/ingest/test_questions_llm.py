@@ -1,4 +1,7 @@
-"""Questions by a language model, over a real connection: believed only when they are what was asked for, made good by rule otherwise."""
+"""Questions by a language model, over a real connection.
+
+Believed only when they are what was asked for, made good by rule otherwise.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,17 @@ import pytest
 
 import clew
 from clew.errors import InputError
-from clew.ingest.questions.rules import RuleQuestioner
-from clew.models.adapters.server import LONGEST_WAIT_SECONDS
-from clew.models.hashing import HashingEmbedder
-from clew.models.questions import ATTEMPTS, ModelQuestioner, UnusableError, language_model, prompt, usable
+from clew.memories.question_rules import RuleQuestioner
+from clew.models.questions import (
+    ATTEMPTS,
+    ModelQuestioner,
+    UnusableError,
+    language_model,
+    prompt,
+    usable,
+)
+from clew.models.server_adapters import LONGEST_WAIT_SECONDS
+from clew.models.vectors import HashingEmbedder
 from clew.ports import Questions
 from tests.models.conftest import Answer, Asked, Local, serve  # noqa: F401 - a fixture
 from tests.waiting import LONG_SECONDS
@@ -31,10 +41,20 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def chat(content: Any, **message: Any) -> Answer:
-    return Answer(body=json.dumps({"choices": [{"message": {"role": "assistant", "content": content, **message}}]}).encode())
+    return Answer(
+        body=json.dumps(
+            {"choices": [{"message": {"role": "assistant", "content": content, **message}}]}
+        ).encode()
+    )
 
 
-def made(local: Local, slept: list[float] | None = None, *, timeout_seconds: float = LONG_SECONDS, most: int = 2) -> ModelQuestioner:
+def made(
+    local: Local,
+    slept: list[float] | None = None,
+    *,
+    timeout_seconds: float = LONG_SECONDS,
+    most: int = 2,
+) -> ModelQuestioner:
     return language_model(
         "some-model",
         base=f"{local.url}/v1",
@@ -80,7 +100,11 @@ def test_the_request_is_what_the_protocol_asks_for(serve: Serve) -> None:  # noq
     local = serve(lambda _: chat(json.dumps(GOOD)))
     one(local)
     (asked,) = local.asked
-    assert (asked.method, asked.path, asked.headers["Authorization"]) == ("POST", "/v1/chat/completions", f"Bearer {KEY}")
+    assert (asked.method, asked.path, asked.headers["Authorization"]) == (
+        "POST",
+        "/v1/chat/completions",
+        f"Bearer {KEY}",
+    )
     assert (asked.json["model"], asked.json["temperature"]) == ("some-model", 0)
     assert [message["role"] for message in asked.json["messages"]] == ["system", "user"]
     assert BUILD in asked.json["messages"][1]["content"]
@@ -106,7 +130,9 @@ def test_the_request_is_what_the_protocol_asks_for(serve: Serve) -> None:  # noq
         (["Why?"], "empty"),
     ],
 )
-def test_what_is_not_what_was_asked_for_is_made_good_by_rule(serve: Serve, content: Any, problem: str) -> None:  # noqa: F811
+def test_what_is_not_what_was_asked_for_is_made_good_by_rule(
+    serve: Serve, content: Any, problem: str
+) -> None:  # noqa: F811
     assert problem in fallen_back(serve(lambda _: chat(content)))
 
 
@@ -114,7 +140,17 @@ def test_a_refusal_is_named(serve: Serve) -> None:  # noqa: F811
     assert "it refused" in fallen_back(serve(lambda _: chat(None, refusal="I will not.")))
 
 
-@pytest.mark.parametrize("body", [b"{}", b"[]", b'{"choices": []}', b'{"choices": [{}]}', b'{"choices": [{"message": "x"}]}', b"null"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{}",
+        b"[]",
+        b'{"choices": []}',
+        b'{"choices": [{}]}',
+        b'{"choices": [{"message": "x"}]}',
+        b"null",
+    ],
+)
 def test_an_answer_without_a_message_is_made_good(serve: Serve, body: bytes) -> None:  # noqa: F811
     assert "no message" in fallen_back(serve(lambda _: Answer(body=body)))
 
@@ -162,14 +198,22 @@ def test_something_that_is_no_json_at_all_is_made_good(serve: Serve) -> None:  #
     assert "not JSON" in fallen_back(serve(lambda _: Answer(body=b"<html>")))
 
 
-def test_a_server_that_failed_is_not_asked_for_the_rest_and_a_bad_answer_costs_only_its_own_memory(serve: Serve) -> None:  # noqa: F811
+def test_a_server_that_failed_is_not_asked_for_the_rest_and_a_bad_answer_costs_only_its_own_memory(
+    serve: Serve,
+) -> None:  # noqa: F811
     down = serve(lambda _: Answer(404))
     found = made(down).questions([BUILD] * 5)
     assert [each.texts for each in found] == [BY_RULE] * 5
     assert all("404" in each.note for each in found)
     assert len(down.asked) == 1
-    odd = serve(lambda asked: chat("no") if "odd" in asked.json["messages"][1]["content"] else chat(json.dumps(GOOD)))
-    first, second, third = made(odd).questions([BUILD, "The odd build failed because of rain.", BUILD])
+    odd = serve(
+        lambda asked: (
+            chat("no") if "odd" in asked.json["messages"][1]["content"] else chat(json.dumps(GOOD))
+        )
+    )
+    first, second, third = made(odd).questions(
+        [BUILD, "The odd build failed because of rain.", BUILD]
+    )
     assert (first, third) == (Questions(tuple(GOOD)), Questions(tuple(GOOD)))
     assert (second.texts, bool(second.note)) == (("Why did the odd build fail?",), True)
 
@@ -198,7 +242,9 @@ def test_a_model_that_obeys_a_memory_still_only_gives_questions(serve: Serve) ->
     assert "not JSON" in found.note
 
 
-@pytest.mark.parametrize("text", ["\ud800", "\x00", "漢字" * 5_000_000], ids=["surrogate", "nul", "huge"])
+@pytest.mark.parametrize(
+    "text", ["\ud800", "\x00", "漢字" * 5_000_000], ids=["surrogate", "nul", "huge"]
+)
 def test_any_text_is_made_fit_to_be_sent(serve: Serve, text: str) -> None:  # noqa: F811
     local = serve(lambda _: chat(json.dumps(GOOD)))
     assert one(local, text).texts == tuple(GOOD)
@@ -206,15 +252,23 @@ def test_any_text_is_made_fit_to_be_sent(serve: Serve, text: str) -> None:  # no
 
 
 def test_the_same_question_twice_is_one() -> None:
-    assert usable('["Why did it fail?", "Why  did it fail?"]', text="", asked="") == ("Why did it fail?",)
+    assert usable('["Why did it fail?", "Why  did it fail?"]', text="", asked="") == (
+        "Why did it fail?",
+    )
 
 
 def test_a_question_may_repeat_the_memory() -> None:
     text = "You write search questions for a memory store. That is what the prompt of this project says"
     asked = prompt(text, most=2)[0]["content"]
-    assert usable('["Who writes: You write search questions for a memory store?"]', text=text, asked=asked)
+    assert usable(
+        '["Who writes: You write search questions for a memory store?"]', text=text, asked=asked
+    )
     with pytest.raises(UnusableError):
-        usable('["Who writes: You write search questions for a memory store?"]', text="something else", asked=asked)
+        usable(
+            '["Who writes: You write search questions for a memory store?"]',
+            text="something else",
+            asked=asked,
+        )
 
 
 def _settings(local: Local) -> dict[str, Any]:
@@ -227,7 +281,10 @@ def _settings(local: Local) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(("answer", "questions"), [(lambda _: chat(json.dumps(GOOD)), tuple(GOOD)), (lambda _: Answer(404), BY_RULE)])
+@pytest.mark.parametrize(
+    ("answer", "questions"),
+    [(lambda _: chat(json.dumps(GOOD)), tuple(GOOD)), (lambda _: Answer(404), BY_RULE)],
+)
 def test_settings_choose_the_model_and_the_outcome_tells_when_it_failed(
     serve: Serve,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
@@ -236,7 +293,9 @@ def test_settings_choose_the_model_and_the_outcome_tells_when_it_failed(
 ) -> None:
     monkeypatch.setenv("TEAM_KEY", KEY)
     local = serve(answer)
-    with clew.open(":memory:", embedder=HashingEmbedder(), clock=lambda: NOW, **_settings(local)) as memory:
+    with clew.open(
+        ":memory:", embedder=HashingEmbedder(), clock=lambda: NOW, **_settings(local)
+    ) as memory:
         plain = memory.remember("The office is in the third street.")
         assert (plain.notes, local.asked) == ((), [])
         outcome = memory.remember(BUILD, trigger="learning-failure")

@@ -7,14 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from clew.documents.readers.document import Document, UnreadableError
+from clew.documents.readers.reading import read
 from clew.errors import InputError
-from clew.ingest.readers import FORMATS, Document, UnreadableError, detect, read
+from clew.file_formats import FORMATS, detect
 
 FIXTURES = Path(__file__).parent / "fixtures" / "reading"
 
 
 def one(name: str, data: bytes | str, *, format: str | None = None) -> Document:
-    (document,) = read(Path(name), data=data.encode() if isinstance(data, str) else data, format=format)
+    (document,) = read(
+        Path(name), data=data.encode() if isinstance(data, str) else data, format=format
+    )
     return document
 
 
@@ -72,7 +76,12 @@ def test_what_is_no_text_is_refused_with_its_reason_and_a_way_out(data: bytes, r
     error = refusal("some/a.txt", data)
     assert reason in error.reason
     assert error.way_out
-    assert error.as_dict() == {"code": "unreadable", "message": error.message, "path": "some/a.txt", "reason": error.reason}
+    assert error.as_dict() == {
+        "code": "unreadable",
+        "message": error.message,
+        "path": "some/a.txt",
+        "reason": error.reason,
+    }
     assert "some/a.txt" in error.message
 
 
@@ -102,7 +111,10 @@ def test_the_first_heading_outside_of_code_is_the_title(text: str, title: str) -
 
 def test_front_matter_that_is_broken_or_a_rule_stays_in_the_text() -> None:
     broken = one("a.md", "---\na: [1\n---\ntext")
-    assert (broken.text, broken.notes) == ("---\na: [1\n---\ntext", ("front matter that is not YAML kept as text",))
+    assert (broken.text, broken.notes) == (
+        "---\na: [1\n---\ntext",
+        ("front matter that is not YAML kept as text",),
+    )
     assert one("a.md", "---\njust a line\n---\ntext").text == "---\njust a line\n---\ntext"
     assert one("a.md", "---\nnever closed: 1\n").text == "---\nnever closed: 1\n"
 
@@ -113,8 +125,12 @@ def test_tags_may_be_one_text_and_only_plain_fields_are_kept() -> None:
 
 
 @pytest.mark.parametrize(("name", "extensions"), FORMATS.items())
-def test_every_extension_means_its_format_in_any_case(name: str, extensions: tuple[str, ...]) -> None:
-    assert [detect(Path(f"file{extension.upper()}"), b"") for extension in extensions] == [name] * len(extensions)
+def test_every_extension_means_its_format_in_any_case(
+    name: str, extensions: tuple[str, ...]
+) -> None:
+    assert [detect(Path(f"file{extension.upper()}"), b"") for extension in extensions] == [
+        name
+    ] * len(extensions)
 
 
 @pytest.mark.parametrize(
@@ -134,9 +150,14 @@ def test_a_file_without_a_telling_name_is_known_by_its_content(head: bytes, expe
     assert detect(Path("-"), head) == expected
 
 
-@pytest.mark.parametrize(("name", "format"), [("a.py", "python"), ("a.tsx", "tsx"), ("a.rs", "rust"), ("a.sql", "sql"), ("a.toml", "toml")])
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [("a.py", "python"), ("a.tsx", "tsx"), ("a.rs", "rust"), ("a.sql", "sql"), ("a.toml", "toml")],
+)
 def test_code_and_data_stay_the_text_they_are(name: str, format: str) -> None:
-    assert one(name, "def a():\n\treturn 1  \n") == Document(text="def a():\n\treturn 1  \n", format=format)
+    assert one(name, "def a():\n\treturn 1  \n") == Document(
+        text="def a():\n\treturn 1  \n", format=format
+    )
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.csv", "a.yaml", "a.jsonl"])

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.ingest.readers import FORMATS, Document, UnreadableError, read
+from clew.documents.readers.document import Document, UnreadableError
+from clew.documents.readers.reading import read
+from clew.file_formats import FORMATS
 
 from .test_readers_office import pdf, word
 
@@ -33,7 +35,10 @@ def attempted(name: str, data: bytes, *, format: str | None = None) -> tuple[Doc
         document.text.encode()
         document.title.encode()
         json.dumps(dict(document.metadata))
-        assert all(document.text[each.start : each.end].startswith(f"{each.speaker}: ") for each in document.messages)
+        assert all(
+            document.text[each.start : each.end].startswith(f"{each.speaker}: ")
+            for each in document.messages
+        )
     return documents
 
 
@@ -44,7 +49,12 @@ def test_random_bytes_are_documents_or_unreadable(extension: str, data: bytes) -
 
 
 @pytest.mark.parametrize("format", sorted(FORMATS))
-@given(text=st.text(alphabet=st.one_of(st.sampled_from("<>/=\"'`#-*:[]{}|\n\r\\&;! ab1"), st.characters()), max_size=200))
+@given(
+    text=st.text(
+        alphabet=st.one_of(st.sampled_from("<>/=\"'`#-*:[]{}|\n\r\\&;! ab1"), st.characters()),
+        max_size=200,
+    )
+)
 @settings(max_examples=30)
 def test_random_texts_are_documents_or_unreadable_in_every_format(format: str, text: str) -> None:
     attempted("a", text.encode(errors="surrogatepass"), format=format)
@@ -53,15 +63,31 @@ def test_random_texts_are_documents_or_unreadable_in_every_format(format: str, t
 @pytest.mark.parametrize("begin", [pdf("Some words", title="T"), word()], ids=["pdf", "docx"])
 @given(data=st.data())
 @settings(max_examples=60)
-def test_sound_files_with_broken_bytes_are_documents_or_unreadable(begin: bytes, data: st.DataObject) -> None:
+def test_sound_files_with_broken_bytes_are_documents_or_unreadable(
+    begin: bytes, data: st.DataObject
+) -> None:
     broken = bytearray(begin)
     for _ in range(data.draw(st.integers(1, 8))):
         broken[data.draw(st.integers(0, len(broken) - 1))] = data.draw(st.integers(0, 255))
-    attempted("a.pdf" if begin.startswith(b"%PDF") else "a.docx", bytes(broken[: data.draw(st.integers(1, len(broken)))]))
+    attempted(
+        "a.pdf" if begin.startswith(b"%PDF") else "a.docx",
+        bytes(broken[: data.draw(st.integers(1, len(broken)))]),
+    )
     attempted("a.pdf" if begin.startswith(b"%PDF") else "a.docx", bytes(broken))
 
 
-@pytest.mark.parametrize("name", ["chatgpt.json", "claude.json", "slack.json", "messages.jsonl", "page.html", "notes.md", "whatsapp.txt"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "chatgpt.json",
+        "claude.json",
+        "slack.json",
+        "messages.jsonl",
+        "page.html",
+        "notes.md",
+        "whatsapp.txt",
+    ],
+)
 @given(cut=st.integers(0, 3000))
 @settings(max_examples=40)
 def test_files_torn_anywhere_are_documents_or_unreadable(name: str, cut: int) -> None:
@@ -69,7 +95,9 @@ def test_files_torn_anywhere_are_documents_or_unreadable(name: str, cut: int) ->
 
 
 json_values = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=8)),
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=8)
+    ),
     lambda inner: st.one_of(
         st.lists(inner, max_size=4),
         st.dictionaries(
@@ -88,7 +116,10 @@ json_values = st.recursive(
 @settings(max_examples=200)
 def test_exports_of_any_shape_are_documents_or_unreadable(value: object) -> None:
     attempted("conversations.json", json.dumps(value).encode())
-    attempted("conversations.json", json.dumps([{"mapping": value}, {"chat_messages": value}, {"messages": value}]).encode())
+    attempted(
+        "conversations.json",
+        json.dumps([{"mapping": value}, {"chat_messages": value}, {"messages": value}]).encode(),
+    )
 
 
 NESTED = {
@@ -107,11 +138,16 @@ NESTED = {
     "front matter": ("a.md", b"---\n" + b"a: &a [" * 9_000 + b"\n---\ntext"),
     "laughs": (
         "a.md",
-        b"---\na: &a [x, x]\n" + b"".join(b"%c: &%c [*%c, *%c]\n" % (98 + n, 98 + n, 97 + n, 97 + n) for n in range(24)) + b"---\nt",
+        b"---\na: &a [x, x]\n"
+        + b"".join(b"%c: &%c [*%c, *%c]\n" % (98 + n, 98 + n, 97 + n, 97 + n) for n in range(24))
+        + b"---\nt",
     ),
     "divs": ("a.html", b"<div>" * 50_000 + b"deep" + b"</div>" * 50_000),
     "divs never closed": ("a.html", b"<div><p>" * 100_000),
-    "divs hidden in quotes": ("a.html", b"<div =\"><div a='</div>'><!--</div>--><![CDATA[></div>]]>" * 10_000),
+    "divs hidden in quotes": (
+        "a.html",
+        b"<div =\"><div a='</div>'><!--</div>--><![CDATA[></div>]]>" * 10_000,
+    ),
     "formatting": ("a.html", b"".join(b"<b id=%d>" % n for n in range(20_000)) + b"<p>x" * 20_000),
     "tables": ("a.html", b"<table><tr><td>" * 20_000),
     "lists": ("a.html", b"<ul><li>a" * 20_000),
@@ -124,8 +160,14 @@ NESTED = {
     "signs": ("a.html", b"<" * 500_000),
     "entities": ("a.html", b"&" * 500_000),
     "code in code": ("a.html", b"<code>" * 500 + b"x" * 300_000 + b"</code>" * 500),
-    "slack marks": ("a.json", json.dumps([{"user": "a", "ts": "1", "text": "<@" * 200_000}]).encode()),
-    "loops": ("a.json", json.dumps([{"mapping": {str(n): {"parent": str(n + 1)} for n in range(50_000)}}]).encode()),
+    "slack marks": (
+        "a.json",
+        json.dumps([{"user": "a", "ts": "1", "text": "<@" * 200_000}]).encode(),
+    ),
+    "loops": (
+        "a.json",
+        json.dumps([{"mapping": {str(n): {"parent": str(n + 1)} for n in range(50_000)}}]).encode(),
+    ),
     "pdf": ("a.pdf", b"%PDF-1.4\n" + b"1 0 obj\n<<" * 20_000),
     "pdf lists": ("a.pdf", pdf("x").replace(b"[0 0 612 792]", b"[" * 20_000)),
 }
@@ -137,7 +179,9 @@ def test_files_made_to_take_long_do_not(case: str) -> None:
 
 
 def test_deep_nesting_loses_no_words() -> None:
-    (deep,) = attempted("a.html", b"<div>" * 50_000 + b"deep" + b"</div>" * 50_000 + b"<h2>after</h2>")
+    (deep,) = attempted(
+        "a.html", b"<div>" * 50_000 + b"deep" + b"</div>" * 50_000 + b"<h2>after</h2>"
+    )
     assert deep.text == "deep\n\n## after"
     assert deep.notes == ("nested more than 512 deep: flattened below",)
     (nested,) = attempted("a.json", b"[" * 10_000 + b"]" * 10_000)

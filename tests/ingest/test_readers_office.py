@@ -12,8 +12,9 @@ import docx
 import pypdf
 import pytest
 
-from clew.ingest.readers import Document, UnreadableError, read
-from clew.ingest.readers import word as word_reader
+from clew.documents.readers import word as word_reader
+from clew.documents.readers.document import Document, UnreadableError
+from clew.documents.readers.reading import read
 
 
 def pdf(*pages: str, title: str = "") -> bytes:
@@ -63,22 +64,33 @@ def one(name: str, data: bytes) -> Document:
 def test_a_pdf_gives_its_pages_its_title_and_where_each_page_begins() -> None:
     document = one("a.pdf", pdf("The first page\nhas two lines", "The second", title="On pages"))
     assert document.text == "The first page\nhas two lines\n\nThe second"
-    assert (document.title, document.time, document.format) == ("On pages", datetime(2024, 3, 1, 9, tzinfo=UTC), "text")
+    assert (document.title, document.time, document.format) == (
+        "On pages",
+        datetime(2024, 3, 1, 9, tzinfo=UTC),
+        "text",
+    )
     starts = document.metadata["page_starts"]
     assert [document.text[start : start + 9] for start in starts] == ["The first", "The secon"]
     assert document.metadata == {"original_format": "pdf", "pages": 2, "page_starts": starts}
 
 
 def test_broken_words_are_joined_unless_they_are_spelled_with_a_hyphen() -> None:
-    document = one("a.pdf", pdf("an exam-\nple of a well-\nknown rule", "every well-known rule of Baden-\nBaden"))
-    assert document.text == "an example of a well-known rule\n\nevery well-known rule of Baden-\nBaden"
+    document = one(
+        "a.pdf",
+        pdf("an exam-\nple of a well-\nknown rule", "every well-known rule of Baden-\nBaden"),
+    )
+    assert (
+        document.text == "an example of a well-known rule\n\nevery well-known rule of Baden-\nBaden"
+    )
 
 
 def test_a_page_without_text_is_noted_and_a_file_without_is_refused() -> None:
     document = one("a.pdf", pdf("Words", "", "More"))
     assert (document.text, document.notes) == ("Words\n\nMore", ("1 pages without text",))
     assert document.metadata["page_starts"] == [0, 7, 7]
-    with pytest.raises(UnreadableError, match=r"no text: scanned\?\. Run it through text recognition"):
+    with pytest.raises(
+        UnreadableError, match=r"no text: scanned\?\. Run it through text recognition"
+    ):
         one("a.pdf", pdf("", ""))
 
 
@@ -99,7 +111,8 @@ def test_a_torn_pdf_gives_what_is_left_or_the_reason() -> None:
 def word(*, table: bool = True) -> bytes:
     document = docx.Document()
     document.core_properties.title = "Harvest"
-    document.core_properties.created = datetime(2024, 3, 1, 10)  # noqa: DTZ001 - as the library takes it
+    # As the library takes it
+    document.core_properties.created = datetime(2024, 3, 1, 10)  # noqa: DTZ001
     document.add_heading("Harvest", 0)
     document.add_heading("Apples", 2)
     paragraph = document.add_paragraph("Forty crates ")
@@ -110,7 +123,11 @@ def word(*, table: bool = True) -> bytes:
     document.add_paragraph("then", style="List Number")
     if table:
         made = document.add_table(rows=2, cols=2)
-        for cell, text in zip((cell for row in made.rows for cell in row.cells), ("Kind", "Crates", "A|B", "40"), strict=True):
+        for cell, text in zip(
+            (cell for row in made.rows for cell in row.cells),
+            ("Kind", "Crates", "A|B", "40"),
+            strict=True,
+        ):
             cell.text = text
     document.add_paragraph("The end.")
     out = io.BytesIO()
@@ -120,10 +137,16 @@ def word(*, table: bool = True) -> bytes:
 
 def repacked(data: bytes, change: tuple[bytes, bytes]) -> bytes:
     out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as old,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
         for info in old.infolist():
             content = old.read(info)
-            new.writestr(info.filename, content.replace(*change) if info.filename == "word/document.xml" else content)
+            new.writestr(
+                info.filename,
+                content.replace(*change) if info.filename == "word/document.xml" else content,
+            )
     return out.getvalue()
 
 
@@ -133,12 +156,19 @@ def test_a_word_file_becomes_markdown_with_its_properties() -> None:
         "# Harvest\n\n## Apples\n\nForty crates of Boskoop\nand ten of Topaz.\n\n- sorted\n  - washed\n- then\n\n"
         "| Kind | Crates |\n| --- | --- |\n| A\\|B | 40 |\n\nThe end."
     )
-    assert (document.title, document.time, document.format) == ("Harvest", datetime(2024, 3, 1, 10, tzinfo=UTC), "markdown")
+    assert (document.title, document.time, document.format) == (
+        "Harvest",
+        datetime(2024, 3, 1, 10, tzinfo=UTC),
+        "markdown",
+    )
 
 
 def test_insertions_are_read_and_deletions_are_not() -> None:
     run = b"<w:r><w:t>The end.</w:t></w:r>"
-    tracked = b"<w:ins><w:r><w:t>New</w:t></w:r></w:ins><w:del><w:r><w:delText>Old</w:delText></w:r></w:del>" + run
+    tracked = (
+        b"<w:ins><w:r><w:t>New</w:t></w:r></w:ins><w:del><w:r><w:delText>Old</w:delText></w:r></w:del>"
+        + run
+    )
     assert one("a.docx", repacked(word(), (run, tracked))).text.endswith("NewThe end.")
 
 
@@ -146,9 +176,14 @@ def test_a_word_file_is_known_without_its_extension() -> None:
     assert one("download", word()).title == "Harvest"
 
 
-def test_a_file_that_unpacks_to_too_much_is_refused_unopened(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_unpacks_to_too_much_is_refused_unopened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     bomb = io.BytesIO()
-    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("word/document.xml", "w") as part:
+    with (
+        zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("word/document.xml", "w") as part,
+    ):
         for _ in range(60):
             part.write(bytes(1_000_000))
     assert len(bomb.getvalue()) < 200_000
@@ -159,7 +194,9 @@ def test_a_file_that_unpacks_to_too_much_is_refused_unopened(monkeypatch: pytest
         one("a.docx", word())
 
 
-@pytest.mark.parametrize("data", [b"no archive", b"PK\x03\x04 torn", word()[:-100], word(table=False)[:10_000]])
+@pytest.mark.parametrize(
+    "data", [b"no archive", b"PK\x03\x04 torn", word()[:-100], word(table=False)[:10_000]]
+)
 def test_what_is_no_word_file_is_refused(data: bytes) -> None:
     with pytest.raises(UnreadableError, match=r"not a Word file|not a sound Word file"):
         one("a.docx", data)
@@ -174,9 +211,17 @@ def test_an_archive_of_something_else_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "data"), [("pypdf", "a.pdf", pdf("x")), ("docx", "a.docx", word()), ("selectolax.lexbor", "a.html", b"<p>x")]
+    ("module", "name", "data"),
+    [
+        ("pypdf", "a.pdf", pdf("x")),
+        ("docx", "a.docx", word()),
+        ("selectolax.lexbor", "a.html", b"<p>x"),
+    ],
 )
-def test_a_missing_library_names_the_extra_that_brings_it(monkeypatch: pytest.MonkeyPatch, module: str, name: str, data: bytes) -> None:
-    monkeypatch.setitem(sys.modules, module, None)  # as the import system marks a module that cannot be had
+def test_a_missing_library_names_the_extra_that_brings_it(
+    monkeypatch: pytest.MonkeyPatch, module: str, name: str, data: bytes
+) -> None:
+    # as the import system marks a module that cannot be had
+    monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(UnreadableError, match=r"pip install 'clew\[docs\]'"):
         one(name, data)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.ingest.readers import Document, UnreadableError, read
+from clew.documents.readers.document import Document, UnreadableError
+from clew.documents.readers.reading import read
 
 FIXTURES = Path(__file__).parent / "fixtures" / "reading"
 
@@ -54,7 +55,11 @@ def test_a_page_becomes_the_markdown_of_its_main_part() -> None:
     assert document.text == WRITTEN
     assert document.title == "Sourdough at altitude · The Mill"
     assert document.time == datetime(2024, 3, 1, 7, 30, tzinfo=UTC)
-    assert document.metadata == {"original_format": "html", "url": "https://www.mill.example/sourdough", "author": "Ada Miller"}
+    assert document.metadata == {
+        "original_format": "html",
+        "url": "https://www.mill.example/sourdough",
+        "author": "Ada Miller",
+    }
     assert (document.format, document.notes) == ("markdown", ())
 
 
@@ -71,7 +76,10 @@ def test_a_page_becomes_the_markdown_of_its_main_part() -> None:
         ("<pre class='highlight-source-rust'>fn</pre>", "```rust\nfn\n```"),
         ("<table><tr><td>only</td></tr></table>", "| only |"),
         ("<table><tr><td><ul><li>a<li>b</ul><td>c</table>", "| a b | c |"),
-        ("<table><tr><td><h2>Placed</h2>by a table<td>right</table>", "## Placed\n\nby a table\n\nright"),
+        (
+            "<table><tr><td><h2>Placed</h2>by a table<td>right</table>",
+            "## Placed\n\nby a table\n\nright",
+        ),
         ("<table><tr><td><table><tr><td>in</table></table>", "| in |"),
         ("<a href='https://x.example/'>https://x.example/</a>", "https://x.example/"),
         ("<a href='javascript:x()'>act</a> <a href='mailto:a@b.c'>mail</a>", "act mail"),
@@ -84,7 +92,10 @@ def test_a_page_becomes_the_markdown_of_its_main_part() -> None:
         ("&#0;&#xd800;a&#1;b", "\ufffd\ufffda b"),
         ("<dl><dt>Term<dd>Meaning</dl>", "Term\n\nMeaning"),
         ("<template>no</template><noscript>no</noscript>yes", "yes"),
-        ("<p class='sr-only'>no</p><p aria-hidden=true>no</p><p id=onetrust-x>no</p><p role=navigation>no</p>yes", "yes"),
+        (
+            "<p class='sr-only'>no</p><p aria-hidden=true>no</p><p id=onetrust-x>no</p><p role=navigation>no</p>yes",
+            "yes",
+        ),
     ],
 )
 def test_elements_keep_their_shape(body: str, text: str) -> None:
@@ -93,9 +104,9 @@ def test_elements_keep_their_shape(body: str, text: str) -> None:
 
 def test_links_inside_the_own_site_are_words_alone() -> None:
     head = "<link rel=canonical href='https://www.site.example/a'>"
-    assert page(head + "<a href='https://site.example/b'>own</a> <a href='https://other.example/'>other</a>").text == (
-        "own [other](https://other.example/)"
-    )
+    assert page(
+        head + "<a href='https://site.example/b'>own</a> <a href='https://other.example/'>other</a>"
+    ).text == ("own [other](https://other.example/)")
 
 
 def test_a_page_that_is_all_form_or_header_is_still_read() -> None:

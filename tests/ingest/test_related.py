@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clew.models.hashing import HashingEmbedder
+from clew.models.vectors import HashingEmbedder
 from clew.ports import EmbedRole
 from clew.types import Edge, Filter, Ranking, Role, Vectors
 from tests.ingest.test_commit import Bench
@@ -13,7 +13,11 @@ TIDE = "the tide table of the northern harbour shows low water at {}"
 
 
 def edges(bench: Bench) -> list[Edge]:
-    return [edge for edge in bench.store.edges([node.id for node in bench.store.nodes()]) if edge.kind == "RELATED"]
+    return [
+        edge
+        for edge in bench.store.edges([node.id for node in bench.store.nodes()])
+        if edge.kind == "RELATED"
+    ]
 
 
 def cosine(one: str, other: str) -> float:
@@ -23,12 +27,18 @@ def cosine(one: str, other: str) -> float:
 
 def test_a_new_memory_is_linked_to_what_says_similar_things_with_the_cosine_as_weight() -> None:
     bench = Bench()
-    first, other = bench.one(TIDE.format("six")), bench.one("Dana wants summaries as three bullet points")
+    first, other = (
+        bench.one(TIDE.format("six")),
+        bench.one("Dana wants summaries as three bullet points"),
+    )
     second = bench.one(TIDE.format("seven thirty"))
     (edge,) = edges(bench)
     assert (edge.source, edge.target, edge.evidence) == (second.id, first.id, "cosine")
-    assert edge.weight == pytest.approx(cosine(TIDE.format("six"), TIDE.format("seven thirty")), abs=1e-3)
-    assert bench.store.edges([str(first.id)]) == bench.store.edges([str(second.id)]) == (edge,)  # stored once, seen from both
+    assert edge.weight == pytest.approx(
+        cosine(TIDE.format("six"), TIDE.format("seven thirty")), abs=1e-3
+    )
+    # stored once, seen from both
+    assert bench.store.edges([str(first.id)]) == bench.store.edges([str(second.id)]) == (edge,)
     assert bench.store.edges([str(other.id)]) == ()
 
 
@@ -38,9 +48,13 @@ def test_memories_of_one_batch_are_linked_as_those_of_several_are() -> None:
     together.commit(*texts)
     for text in texts:
         apart.one(text)
-    weights = [round(edge.weight, 3) for edge in sorted(edges(together), key=lambda edge: edge.weight)]
+    weights = [
+        round(edge.weight, 3) for edge in sorted(edges(together), key=lambda edge: edge.weight)
+    ]
     assert len(weights) == 3
-    assert weights == [round(edge.weight, 3) for edge in sorted(edges(apart), key=lambda edge: edge.weight)]
+    assert weights == [
+        round(edge.weight, 3) for edge in sorted(edges(apart), key=lambda edge: edge.weight)
+    ]
 
 
 def test_the_strongest_are_kept_and_none_below_the_least() -> None:
@@ -51,7 +65,9 @@ def test_the_strongest_are_kept_and_none_below_the_least() -> None:
     newest = bench.one(asked)
     kept = [edge for edge in edges(bench) if edge.source == newest.id]
     texts = {node.id: node.text for node in bench.store.nodes()}
-    best = sorted((cosine(asked, text) for id, text in texts.items() if id != newest.id), reverse=True)[:2]
+    best = sorted(
+        (cosine(asked, text) for id, text in texts.items() if id != newest.id), reverse=True
+    )[:2]
     assert sorted((edge.weight for edge in kept), reverse=True) == pytest.approx(best, abs=1e-3)
     strict = Bench(related__least=0.99, duplicates__near_threshold=1.0)
     strict.commit(*(TIDE.format(hour) for hour in ("six", "seven")))
@@ -70,7 +86,9 @@ def test_no_memory_gathers_more_links_than_the_bound_on_either_side() -> None:
 
 
 @pytest.mark.parametrize("off", [{"duplicates__near": False}, {"related__enabled": False}])
-def test_without_the_search_for_near_duplicates_or_turned_off_nothing_is_linked(off: dict[str, bool]) -> None:
+def test_without_the_search_for_near_duplicates_or_turned_off_nothing_is_linked(
+    off: dict[str, bool],
+) -> None:
     bench = Bench(**off)
     bench.commit(TIDE.format("six"), TIDE.format("seven thirty"))
     assert edges(bench) == []
@@ -94,7 +112,9 @@ def test_links_cost_no_search_of_their_own(monkeypatch: pytest.MonkeyPatch) -> N
         bench, count = Bench(**settings), 0
         real = bench.store.dense
 
-        def counting(vector: Vectors, where: Filter, *, limit: int, role: Role = Role.CONTENT) -> Ranking:
+        def counting(
+            vector: Vectors, where: Filter, *, limit: int, role: Role = Role.CONTENT
+        ) -> Ranking:
             nonlocal count
             count += 1
             return real(vector, where, limit=limit, role=role)

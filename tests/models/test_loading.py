@@ -25,7 +25,9 @@ from clew.ports import EmbedRole
         ("openai:text-embedding-3-small", "openai:text-embedding-3-small"),
     ],
 )
-def test_every_kind_of_spec_makes_an_embedder_without_loading_anything(models: Path, spec: str, id: str) -> None:
+def test_every_kind_of_spec_makes_an_embedder_without_loading_anything(
+    models: Path, spec: str, id: str
+) -> None:
     embedder = load(spec)
     assert embedder is not None
     assert embedder.id == id
@@ -49,7 +51,9 @@ def test_none_is_no_model(models: Path) -> None:
         ("hashing-3", "hashing-256"),
     ],
 )
-def test_a_spec_that_is_none_is_refused_with_the_nearest_one(models: Path, spec: str, hint: str) -> None:
+def test_a_spec_that_is_none_is_refused_with_the_nearest_one(
+    models: Path, spec: str, hint: str
+) -> None:
     with pytest.raises(InputError, match=hint):
         load(spec)
 
@@ -59,7 +63,9 @@ def test_a_folder_without_a_model_says_how_to_make_one(tmp_path: Path) -> None:
         load(f"onnx:{tmp_path}")
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": 99}', '{"format": 1, "pooling": "max", "files": []}'])
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"format": 99}', '{"format": 1, "pooling": "max", "files": []}']
+)
 def test_a_card_that_cannot_be_read_is_an_error_of_the_model(tmp_path: Path, content: str) -> None:
     (tmp_path / "clew-model.json").write_text(content, encoding="utf-8")
     with pytest.raises(ModelError, match="not a model's card"):

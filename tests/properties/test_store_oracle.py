@@ -17,8 +17,8 @@ from clew.ports import ModelInfo, Sort, Store
 from clew.store.memory import MemoryStore
 from clew.store.sqlite import SqliteStore
 from clew.testing import codes, embedding, later, node, raises, unit, where
+from clew.text.words import content_hash
 from clew.types import Edge, Embedding, Filter, Kind, Node, Ranking, Role
-from clew.words import content_hash
 
 RELATIVE = 1e-6  # scores closer than this may change places: two ways to sum the same numbers
 COUNTED = (
@@ -46,10 +46,14 @@ SPACES = st.sampled_from(["default", "default", "work"])
 CATEGORIES = st.sampled_from(["observation", "fact"])
 KINDS = st.sampled_from([Kind.MEMORY, Kind.MEMORY, Kind.CHUNK])
 TAGS = st.lists(st.sampled_from(["red", "blue"]), unique=True).map(tuple)
-METADATA = st.dictionaries(st.sampled_from(["k", "a.b"]), st.sampled_from([1, 1.0, True, None, "1", [1]]), max_size=2)
+METADATA = st.dictionaries(
+    st.sampled_from(["k", "a.b"]), st.sampled_from([1, 1.0, True, None, "1", [1]]), max_size=2
+)
 TIMES = st.integers(-3, 3).map(later)
 MAYBE_TIMES = st.none() | TIMES
-TERMS = st.lists(st.sampled_from(["appl", "pear", "plum", "fig", "数据", "naiv", "user", "nothing"]), max_size=5)
+TERMS = st.lists(
+    st.sampled_from(["appl", "pear", "plum", "fig", "数据", "naiv", "user", "nothing"]), max_size=5
+)
 LIMITS = st.sampled_from([0, 1, 3, 10, 1000])
 
 FIELDS = {
@@ -65,7 +69,9 @@ FIELDS = {
     "t_expired": st.none() | MAYBE_TIMES,
     "archived": st.sampled_from([False, False, True]),
 }
-NODE_FIELDS = st.fixed_dictionaries({"text": TEXTS, "space": SPACES}, optional={**FIELDS, "accesses": st.integers(0, 2)})
+NODE_FIELDS = st.fixed_dictionaries(
+    {"text": TEXTS, "space": SPACES}, optional={**FIELDS, "accesses": st.integers(0, 2)}
+)
 CHANGES = st.fixed_dictionaries({}, optional={**FIELDS, "text": TEXTS})
 CONDITIONS = {
     "kinds": st.lists(KINDS, min_size=1, max_size=2).map(tuple),
@@ -79,9 +85,16 @@ CONDITIONS = {
     "now": TIMES,
     "archived": st.just(True),
 }
-# Few conditions at a time: under many of them nothing passes, and two empty answers agree on anything.
-PAIRS = st.sampled_from(sorted(CONDITIONS)).flatmap(lambda name: st.tuples(st.just(name), CONDITIONS[name]))
-FILTERS = st.builds(lambda space, pairs: where(**{"space": space, **dict(pairs)}), SPACES, st.lists(PAIRS, min_size=1, max_size=3))
+# Few conditions at a time: under many of them nothing passes, and two empty answers agree on
+# anything.
+PAIRS = st.sampled_from(sorted(CONDITIONS)).flatmap(
+    lambda name: st.tuples(st.just(name), CONDITIONS[name])
+)
+FILTERS = st.builds(
+    lambda space, pairs: where(**{"space": space, **dict(pairs)}),
+    SPACES,
+    st.lists(PAIRS, min_size=1, max_size=3),
+)
 
 
 class SideBySide(RuleBasedStateMachine):
@@ -114,14 +127,19 @@ class SideBySide(RuleBasedStateMachine):
 
     # --- writing ---
 
-    @rule(batch=st.lists(NODE_FIELDS, min_size=1, max_size=5), embedded=st.booleans(), descending=st.booleans())
+    @rule(
+        batch=st.lists(NODE_FIELDS, min_size=1, max_size=5),
+        embedded=st.booleans(),
+        descending=st.booleans(),
+    )
     def insert(self, batch: list[dict[str, Any]], embedded: bool, descending: bool) -> None:
         self._insert(batch, embedded=embedded, descending=descending)
 
     def _insert(self, batch: list[dict[str, Any]], *, embedded: bool, descending: bool) -> None:
         first = len(self.ids)
         nodes = [
-            node(f"{'z' if descending else 'a'}{(999 - i if descending else i):03}", **fields) for i, fields in enumerate(batch, first)
+            node(f"{'z' if descending else 'a'}{(999 - i if descending else i):03}", **fields)
+            for i, fields in enumerate(batch, first)
         ]
         vectors = [self._embedding(each) for each in nodes] if embedded else []
         self._both(lambda store: store.insert(nodes, vectors))
@@ -129,7 +147,11 @@ class SideBySide(RuleBasedStateMachine):
 
     def _embedding(self, of: Node) -> Embedding:
         """Return a vector, of most texts with token codes."""
-        tokens = codes(of.text, len(of.text) % 5, dimension=self.dimension) if "pear" not in of.text else None
+        tokens = (
+            codes(of.text, len(of.text) % 5, dimension=self.dimension)
+            if "pear" not in of.text
+            else None
+        )
         return embedding(of, unit(of.text, self.dimension), tokens=tokens)
 
     @precondition(lambda self: self.ids)
@@ -157,7 +179,10 @@ class SideBySide(RuleBasedStateMachine):
         ids = data.draw(st.lists(st.sampled_from(self.ids), min_size=1, max_size=3))
         self._both(lambda store: store.touch(ids, at, min_interval_seconds=86_400))
         alive = [id for id in ids if self.memory.get([id])]
-        edges = [Edge(source=source, target=alive[0], kind="k", weight=0.5, t_created=at) for source in alive]
+        edges = [
+            Edge(source=source, target=alive[0], kind="k", weight=0.5, t_created=at)
+            for source in alive
+        ]
         self._both(lambda store: store.link(edges))
 
     @rule(fields=NODE_FIELDS, search=st.booleans())
@@ -200,19 +225,40 @@ class SideBySide(RuleBasedStateMachine):
             assert self.memory.sparse(terms, asked, limit=limit) == everything[:limit]
             agree(found, everything, limit=limit)
 
-    @rule(text=TEXTS, filter=FILTERS, limit=LIMITS, role=st.sampled_from([Role.CONTENT, Role.CONTENT, Role.QUESTION]))
+    @rule(
+        text=TEXTS,
+        filter=FILTERS,
+        limit=LIMITS,
+        role=st.sampled_from([Role.CONTENT, Role.CONTENT, Role.QUESTION]),
+    )
     def dense(self, text: str, filter: Filter, limit: int, role: Role) -> None:
         query = unit(text, self.dimension)
         for asked in (filter, where(space=filter.space)):
             found = self.sqlite.dense(query, asked, limit=limit, role=role)
             agree(found, self.memory.dense(query, asked, limit=10_000, role=role), limit=limit)
 
-    @rule(filter=FILTERS, limit=LIMITS, importance=st.sampled_from([0.0, 0.5]), accesses=st.integers(0, 1))
+    @rule(
+        filter=FILTERS,
+        limit=LIMITS,
+        importance=st.sampled_from([0.0, 0.5]),
+        accesses=st.integers(0, 1),
+    )
     def listing(self, filter: Filter, limit: int, importance: float, accesses: int) -> None:
         for sort in Sort:
-            least: dict[str, Any] = {"sort": sort, "limit": limit, "min_importance": importance, "min_accesses": accesses}
+            least: dict[str, Any] = {
+                "sort": sort,
+                "limit": limit,
+                "min_importance": importance,
+                "min_accesses": accesses,
+            }
             self._both(partial(_listing, where=filter, **least))
-            self._both(partial(_listing, where=where(space=filter.space), **{**least, "min_importance": 0.0, "min_accesses": 0}))
+            self._both(
+                partial(
+                    _listing,
+                    where=where(space=filter.space),
+                    **{**least, "min_importance": 0.0, "min_accesses": 0},
+                )
+            )
 
     @rule(text=TEXTS, space=SPACES)
     def find_hash(self, text: str, space: str) -> None:
@@ -221,7 +267,11 @@ class SideBySide(RuleBasedStateMachine):
     @rule(limit=LIMITS, text=TEXTS)
     def vectors(self, limit: int, text: str) -> None:
         for tokens in (False, True):
-            self._both(lambda store, tokens=tokens: store.unembedded(MODELS[self.model].id, limit=limit, tokens=tokens))
+            self._both(
+                lambda store, tokens=tokens: store.unembedded(
+                    MODELS[self.model].id, limit=limit, tokens=tokens
+                )
+            )
         self._both(lambda store: store.cosines(unit(text, self.dimension), self.ids))
 
     @invariant()
@@ -245,15 +295,28 @@ class SideBySide(RuleBasedStateMachine):
         for sort in Sort:
             self._both(partial(_listing, where=filter, sort=sort, limit=limit))
         terms = ["appl", "pear", "nothing", "数据"]
-        agree(self.sqlite.sparse(terms, filter, limit=limit), self.memory.sparse(terms, filter, limit=10_000), limit=limit)
-        if self.steps % 3 == 0:  # not at every step: several changes between two searches must be followed too
+        agree(
+            self.sqlite.sparse(terms, filter, limit=limit),
+            self.memory.sparse(terms, filter, limit=10_000),
+            limit=limit,
+        )
+        # not at every step: several changes between two searches must be followed too
+        if self.steps % 3 == 0:
             query = unit("apple", self.dimension)
-            agree(self.sqlite.dense(query, filter, limit=limit), self.memory.dense(query, filter, limit=10_000), limit=limit)
+            agree(
+                self.sqlite.dense(query, filter, limit=limit),
+                self.memory.dense(query, filter, limit=10_000),
+                limit=limit,
+            )
 
     @rule()
     def logs(self) -> None:
         self._both(lambda store: [store.events(id) for id in self.ids])
-        self._both(lambda store: sorted((edge.source, edge.target, edge.kind, edge.weight) for edge in store.edges(self.ids)))
+        self._both(
+            lambda store: sorted(
+                (edge.source, edge.target, edge.kind, edge.weight) for edge in store.edges(self.ids)
+            )
+        )
 
 
 def _listing(store: Store, **asked: Any) -> tuple[Node, ...]:

@@ -9,12 +9,40 @@ from clew.testing import node
 from clew.types import Kind
 
 
-def store_talk(store: Store, section: str, turns: Mapping[str, str], *, keyed: bool = True, position: int | None = None) -> None:
-    """Store a section and its turns, by their ids; with `keyed` each has a context key, by which it is found amid its neighbours."""
-    store.insert([node(section, " ".join(turns.values()), kind=Kind.SECTION, root=section, position=position)])
+def store_talk(
+    store: Store,
+    section: str,
+    turns: Mapping[str, str],
+    *,
+    keyed: bool = True,
+    position: int | None = None,
+) -> None:
+    """Store a section and its turns, by their ids.
+
+    With `keyed` each has a context key, by which it is found amid its neighbours.
+    """
     store.insert(
         [
-            node(id, text, kind=Kind.CHUNK, parent=section, root=section, position=at, context=f"{text} …" if keyed else "")
+            node(
+                section,
+                " ".join(turns.values()),
+                kind=Kind.SECTION,
+                root=section,
+                position=position,
+            )
+        ]
+    )
+    store.insert(
+        [
+            node(
+                id,
+                text,
+                kind=Kind.CHUNK,
+                parent=section,
+                root=section,
+                position=at,
+                context=f"{text} …" if keyed else "",
+            )
             for at, (id, text) in enumerate(turns.items())
         ]
     )

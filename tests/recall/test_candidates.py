@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clew.recall.candidates import Candidates
-from clew.recall.state import DENSE, SPARSE, QueryVectors, Question, Recall
+from clew.search.candidates import Candidates
+from clew.search.state import DENSE, SPARSE, QueryVectors, Question, Recall
 from clew.settings import Weights
 from clew.store.memory import MemoryStore
 from clew.store.sqlite import SqliteStore
 from clew.testing import MODEL, embedding, node, unit, where
+from clew.text.words import query_terms
 from clew.types import Filter, Ranking, Vectors
-from clew.words import query_terms
 
 QUERY = unit("query")
 
@@ -78,7 +78,13 @@ def ask(
         quick=lambda: quick,
     )
     question = Question(
-        text="apple", k=10, where=where(**filter), weights=Weights(1, 0, 0, 0), recipe="test", preset="custom", min_similarity=least
+        text="apple",
+        k=10,
+        where=where(**filter),
+        weights=Weights(1, 0, 0, 0),
+        recipe="test",
+        preset="custom",
+        min_similarity=least,
     )
     return stage(Recall(question=question, terms=tuple(query_terms("apple"))))
 
@@ -87,23 +93,34 @@ def ids(recall: Recall, channel: str) -> list[str]:
     return [match.id for match in recall.channels[channel]]
 
 
-def test_each_channel_brings_its_own_in_its_own_order(store: MemoryStore, executor: ThreadPoolExecutor) -> None:
+def test_each_channel_brings_its_own_in_its_own_order(
+    store: MemoryStore, executor: ThreadPoolExecutor
+) -> None:
     found = ask(store, executor, floor=-1.0)
     assert ids(found, DENSE) == ["nearer", "near", "middle", "far", "farther"]
     assert set(ids(found, SPARSE)) == {"near", "middle", "far", "bare"}
     assert found.rejected == ()
 
 
-def test_the_dense_floor_drops_the_far_and_counts_those_that_words_do_not_keep(store: MemoryStore, executor: ThreadPoolExecutor) -> None:
+def test_the_dense_floor_drops_the_far_and_counts_those_that_words_do_not_keep(
+    store: MemoryStore, executor: ThreadPoolExecutor
+) -> None:
     found = ask(store, executor, floor=0.3)
     assert ids(found, DENSE) == ["nearer", "near", "middle"]
     assert "far" in ids(found, SPARSE)  # found by its word, so it is not rejected
     (rejection,) = found.rejected
-    assert (rejection.id, rejection.stage, rejection.reason, rejection.limit) == ("farther", "candidates", "dense_floor", 0.3)
+    assert (rejection.id, rejection.stage, rejection.reason, rejection.limit) == (
+        "farther",
+        "candidates",
+        "dense_floor",
+        0.3,
+    )
     assert rejection.value == pytest.approx(0.05, abs=1e-3)
 
 
-def test_min_similarity_holds_for_words_too_but_not_for_what_has_no_vector(store: MemoryStore, executor: ThreadPoolExecutor) -> None:
+def test_min_similarity_holds_for_words_too_but_not_for_what_has_no_vector(
+    store: MemoryStore, executor: ThreadPoolExecutor
+) -> None:
     found = ask(store, executor, least=0.6)
     assert ids(found, DENSE) == ["nearer", "near"]
     assert set(ids(found, SPARSE)) == {"near", "bare"}
@@ -114,7 +131,9 @@ def test_min_similarity_holds_for_words_too_but_not_for_what_has_no_vector(store
     }
 
 
-def test_a_question_without_a_vector_is_answered_by_words(store: MemoryStore, executor: ThreadPoolExecutor) -> None:
+def test_a_question_without_a_vector_is_answered_by_words(
+    store: MemoryStore, executor: ThreadPoolExecutor
+) -> None:
     found = ask(store, executor, vector=None, least=0.6)
     assert set(found.channels) == {SPARSE}
     assert len(ids(found, SPARSE)) == 4
@@ -133,7 +152,10 @@ def test_the_low_of_a_full_list_is_its_last_score_and_of_a_short_one_the_least_t
     store: MemoryStore, executor: ThreadPoolExecutor
 ) -> None:
     full = ask(store, executor, limit=2)
-    assert full.cutoffs == {DENSE: full.channels[DENSE][-1].score, SPARSE: full.channels[SPARSE][-1].score}
+    assert full.cutoffs == {
+        DENSE: full.channels[DENSE][-1].score,
+        SPARSE: full.channels[SPARSE][-1].score,
+    }
     short = ask(store, executor, limit=100)
     assert short.cutoffs == {DENSE: 0.3, SPARSE: 0.0}
 
@@ -145,13 +167,17 @@ def test_the_filter_reaches_both_channels(store: MemoryStore, executor: ThreadPo
     assert (ids(found, DENSE), ids(found, SPARSE)) == (["rare"], ["rare"])
 
 
-def test_an_error_of_the_word_search_reaches_the_caller(store: MemoryStore, executor: ThreadPoolExecutor) -> None:
+def test_an_error_of_the_word_search_reaches_the_caller(
+    store: MemoryStore, executor: ThreadPoolExecutor
+) -> None:
     store.close()
     with pytest.raises(Exception, match="closed"):
         ask(store, executor)
 
 
-def test_a_word_search_that_no_thread_has_begun_is_not_waited_for(store: MemoryStore, executor: ThreadPoolExecutor) -> None:
+def test_a_word_search_that_no_thread_has_begun_is_not_waited_for(
+    store: MemoryStore, executor: ThreadPoolExecutor
+) -> None:
     expected = ask(store, executor)
     release = threading.Event()
     busy = executor.submit(release.wait)
@@ -162,7 +188,9 @@ def test_a_word_search_that_no_thread_has_begun_is_not_waited_for(store: MemoryS
     assert busy.result()
 
 
-def test_where_a_question_is_embedded_at_once_no_thread_is_begun(store: MemoryStore, executor: ThreadPoolExecutor) -> None:
+def test_where_a_question_is_embedded_at_once_no_thread_is_begun(
+    store: MemoryStore, executor: ThreadPoolExecutor
+) -> None:
     expected = ask(store, executor)
     executor.shutdown()
     assert ask(store, executor, quick=True).channels == expected.channels
@@ -170,7 +198,9 @@ def test_where_a_question_is_embedded_at_once_no_thread_is_begun(store: MemorySt
         ask(store, executor)
 
 
-def test_inside_a_transaction_both_channels_see_what_it_wrote(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+def test_inside_a_transaction_both_channels_see_what_it_wrote(
+    tmp_path: Path, executor: ThreadPoolExecutor
+) -> None:
     with closing(SqliteStore.open(tmp_path / "memory.clew", synchronous="OFF")) as store:
         store.activate(MODEL)
         with store.transaction():
@@ -199,7 +229,9 @@ class Recording(SqliteStore):
         return super().sparse(terms, where, limit=limit)
 
 
-def test_words_are_looked_up_while_the_vectors_are_searched(tmp_path: Path, executor: ThreadPoolExecutor) -> None:
+def test_words_are_looked_up_while_the_vectors_are_searched(
+    tmp_path: Path, executor: ThreadPoolExecutor
+) -> None:
     with closing(Recording.open(tmp_path / "memory.clew", synchronous="OFF")) as store:
         store.activate(MODEL)
         made = node("near", "an apple")

@@ -12,11 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
-from clew.models.hashing import HashingEmbedder
+from clew.models.vectors import HashingEmbedder
 from clew.ports import Embedder, EmbedRole
-from clew.recall.confidence import WORDS_ONLY, Confidence, Features, LogisticModel, models
-from clew.recall.state import Recall
-from clew.recall.term_salience import COMMON, MAX_TERMS, NAME, RARE, Salience, content_terms, is_english
+from clew.search.confidence import (
+    COMMON,
+    MAX_TERMS,
+    NAME,
+    RARE,
+    WORDS_ONLY,
+    Confidence,
+    Features,
+    LogisticModel,
+    Salience,
+    content_terms,
+    is_english,
+    models,
+)
+from clew.search.state import Recall
 from clew.testing import FixedClock
 
 NOTES = (
@@ -25,7 +37,10 @@ NOTES = (
     "Dana takes her tea with milk and without sugar",
     "The lighthouse project meets every Tuesday in the small room",
 )
-LEDGER = tuple(f"Entry {number} of the ledger was paid from account {number * 7919 % 10_007}" for number in range(500))
+LEDGER = tuple(
+    f"Entry {number} of the ledger was paid from account {number * 7919 % 10_007}"
+    for number in range(500)
+)
 KNOWN = "which port does Postgres on the harbour server listen on"
 NEVER_STORED = "Which iguana did Svetlana the falconer photograph in Valletta?"
 MEASURED = next(name for name in models() if name != WORDS_ONLY)
@@ -40,9 +55,13 @@ class Measured(HashingEmbedder):
         return MEASURED
 
 
-def opened(notes: Sequence[str] = NOTES + LEDGER, /, embedder: Embedder | None = None, **recall: object) -> clew.Clew:
+def opened(
+    notes: Sequence[str] = NOTES + LEDGER, /, embedder: Embedder | None = None, **recall: object
+) -> clew.Clew:
     made = embedder or HashingEmbedder(256)
-    memory = clew.open(":memory:", embedder=made, clock=FixedClock(), recall={"dense_floor": -1.0, **recall})
+    memory = clew.open(
+        ":memory:", embedder=made, clock=FixedClock(), recall={"dense_floor": -1.0, **recall}
+    )
     memory.remember_many([{"text": note} for note in notes], near=False)
     return memory
 
@@ -62,7 +81,9 @@ def test_a_question_about_what_was_never_stored_is_flagged_and_its_hits_are_kept
     flagged, free = asked(NEVER_STORED), asked(NEVER_STORED, relevance_gate="off")
     assert flagged.nothing_relevant
     assert not free.nothing_relevant
-    assert [(hit.text, hit.score, hit.confidence) for hit in flagged.hits] == [(hit.text, hit.score, hit.confidence) for hit in free.hits]
+    assert [(hit.text, hit.score, hit.confidence) for hit in flagged.hits] == [
+        (hit.text, hit.score, hit.confidence) for hit in free.hits
+    ]
     assert flagged.hits
     assert flagged.filtered_count == free.filtered_count
 
@@ -76,7 +97,10 @@ def test_a_question_that_is_answered_passes(gate: str) -> None:
 
 
 def test_held_back_hits_are_counted_and_the_one_on_top_is_named() -> None:
-    free, answer = asked(NEVER_STORED, relevance_gate="off"), asked(NEVER_STORED, relevance_gate="on")
+    free, answer = (
+        asked(NEVER_STORED, relevance_gate="off"),
+        asked(NEVER_STORED, relevance_gate="on"),
+    )
     assert answer.nothing_relevant
     assert answer.hits == ()
     assert answer.filtered_count >= len(free.hits) > 0
@@ -105,7 +129,11 @@ def test_every_hit_has_a_confidence_and_the_best_decides() -> None:
     values = [hit.confidence for hit in answer.hits if hit.confidence is not None]
     assert len(values) == len(answer.hits) > 1
     assert values[0] == max(values) == answer.best_confidence.value
-    assert answer.stats["confidence"] == {"value": values[0], "threshold": models()[WORDS_ONLY].threshold, "calibrated": False}
+    assert answer.stats["confidence"] == {
+        "value": values[0],
+        "threshold": models()[WORDS_ONLY].threshold,
+        "calibrated": False,
+    }
     assert asked(KNOWN, relevance_gate="off").stats["confidence"] is None
 
 
@@ -144,7 +172,10 @@ def test_what_only_the_token_budget_shut_out_was_relevant() -> None:
 
 
 def test_a_name_that_the_hit_lacks_counts_more_than_a_word() -> None:
-    named, plain = (asked(f"which port does {who} listen on").hits[0].confidence for who in ("Zsuzsanna", "harpsichord"))
+    named, plain = (
+        asked(f"which port does {who} listen on").hits[0].confidence
+        for who in ("Zsuzsanna", "harpsichord")
+    )
     assert named is not None
     assert plain is not None
     assert named < plain
@@ -152,24 +183,37 @@ def test_a_name_that_the_hit_lacks_counts_more_than_a_word() -> None:
 
 def test_a_code_is_known_however_it_is_written() -> None:
     with opened((*NOTES, "Keywords like MUST and SHOULD in our specs follow RFC2119.")) as memory:
-        same, other = (memory.recall(f"What do MUST and SHOULD mean by RFC {number}?", track=False).hits[0] for number in (2119, 7807))
+        same, other = (
+            memory.recall(f"What do MUST and SHOULD mean by RFC {number}?", track=False).hits[0]
+            for number in (2119, 7807)
+        )
     assert same.confidence is not None
     assert other.confidence is not None
     assert other.confidence < same.confidence
 
 
 @given(st.lists(UNIT, min_size=6, max_size=6), st.sampled_from(sorted(models())), UNIT)
-def test_confidence_is_monotone_in_every_feature(values: list[float], entry: str, other: float) -> None:
+def test_confidence_is_monotone_in_every_feature(
+    values: list[float], entry: str, other: float
+) -> None:
     features, model = Features(*values), models()[entry]
     assert 0 < model.probability(features) < 1
     for name in Features._fields:
-        less, more = (model.probability(features._replace(**{name: value})) for value in sorted((getattr(features, name), other)))
+        less, more = (
+            model.probability(features._replace(**{name: value}))
+            for value in sorted((getattr(features, name), other))
+        )
         assert less >= more if name in calibrating.NEGATIVE else less <= more
 
 
 def test_extreme_weights_stay_finite() -> None:
     steep = LogisticModel({"vector": 1e9}, bias=-1e8, threshold=0.5)
-    assert 0 < steep.probability(Features(0, 0, 0, 0, 0, 0)) < steep.probability(Features(1, 0, 0, 0, 0, 0)) <= 1
+    assert (
+        0
+        < steep.probability(Features(0, 0, 0, 0, 0, 0))
+        < steep.probability(Features(1, 0, 0, 0, 0, 0))
+        <= 1
+    )
 
 
 def test_the_stage_is_a_value_and_can_be_left_out() -> None:
@@ -179,12 +223,16 @@ def test_the_stage_is_a_value_and_can_be_left_out() -> None:
         assert not any(isinstance(stage, Confidence) for stage in recipe.without(Confidence).stages)
 
 
-@pytest.mark.parametrize("question", ["Welcher Hafen hört auf Postgres Anfragen?", "哪个端口", "На каком порту сервер"])
+@pytest.mark.parametrize(
+    "question", ["Welcher Hafen hört auf Postgres Anfragen?", "哪个端口", "На каком порту сервер"]
+)
 def test_a_question_in_another_language_gets_a_note(question: str) -> None:
     with opened(NOTES, Measured(256)) as memory:
         assert any("English" in note for note in memory.recall(question, track=False).notes)
         assert not any("English" in note for note in memory.recall(KNOWN, track=False).notes)
-    assert not any("English" in note for note in asked(question).notes), "nobody knows which languages this model reads"
+    assert not any("English" in note for note in asked(question).notes), (
+        "nobody knows which languages this model reads"
+    )
 
 
 def test_few_of_the_kept_english_questions_are_taken_for_another_language() -> None:
@@ -199,19 +247,28 @@ def test_few_of_the_kept_english_questions_are_taken_for_another_language() -> N
     [
         ("Which novel is Gina translating?", {"novel": COMMON, "gina": NAME, "translat": COMMON}),
         ("which novel is gina translating?", {"novel": COMMON, "gina": RARE, "translat": COMMON}),
-        ("Zsuzsanna's iguana", {"zsuzsanna": RARE, "iguana": RARE}),  # every sentence begins with a capital
+        # every sentence begins with a capital
+        ("Zsuzsanna's iguana", {"zsuzsanna": RARE, "iguana": RARE}),
         ("Is it Müller’s?", {"muller": NAME}),
         ("May I work from Portugal?", {"work": COMMON, "portug": RARE}),  # may stand for its kind
         ("Does SRL bind TFRC1?", {"srl": RARE, "bind": COMMON, "tfrc1": NAME}),
-        ("what did a president Biden promise?", {"presid": COMMON, "biden": NAME, "promis": COMMON}),
+        (
+            "what did a president Biden promise?",
+            {"presid": COMMON, "biden": NAME, "promis": COMMON},
+        ),
         ("What did President Biden promise?", {"presid": COMMON, "biden": RARE, "promis": COMMON}),
-        ("Is INC-4999 of plover-08 10 hours old?", {"inc": RARE, "4999": NAME, "plover": RARE, "08": NAME, "hour": COMMON, "old": COMMON}),
+        (
+            "Is INC-4999 of plover-08 10 hours old?",
+            {"inc": RARE, "4999": NAME, "plover": RARE, "08": NAME, "hour": COMMON, "old": COMMON},
+        ),
         ("Is RFC 2119 of May 2023?", {"rfc": RARE, "2119": NAME}),
         ("茶?", {"茶": COMMON}),
         ("数据库", {"数据": COMMON}),
     ],
 )
-def test_names_and_codes_are_told_from_rare_and_common_words(question: str, expected: dict[str, Salience]) -> None:
+def test_names_and_codes_are_told_from_rare_and_common_words(
+    question: str, expected: dict[str, Salience]
+) -> None:
     assert content_terms(question) == expected
 
 
@@ -223,7 +280,9 @@ def test_the_weights_are_what_the_kept_features_give() -> None:
     made = calibrating.report({name: calibrating.kept(name) for name in calibrating.SETS}, MEASURED)
     written = calibrating.DATA_FILE.read_text(encoding="utf-8")
     assert "\n".join(calibrating.toml(made, calibrating.asked_before())) + "\n" == written
-    assert calibrating.table(made) == (calibrating.RESULTS / "report.md").read_text(encoding="utf-8")
+    assert calibrating.table(made) == (calibrating.RESULTS / "report.md").read_text(
+        encoding="utf-8"
+    )
     assert set(tomllib.loads(written)) == {"provenance", MEASURED, WORDS_ONLY}
 
 
@@ -235,7 +294,9 @@ def test_every_set_has_a_hundred_questions_that_name_what_it_lacks(name: str) ->
 
 
 @pytest.mark.model
-def test_with_the_default_model_paraphrases_are_answered_and_other_topics_are_not(real_embedder: Embedder) -> None:
+def test_with_the_default_model_paraphrases_are_answered_and_other_topics_are_not(
+    real_embedder: Embedder,
+) -> None:
     with opened(NOTES, real_embedder) as memory:
         paraphrase = memory.recall("how does Dana like her hot drink?", track=False)
         never = memory.recall(NEVER_STORED, track=False)
@@ -272,10 +333,21 @@ def test_no_query_is_embedded_twice(real_embedder: Embedder) -> None:
 def test_a_hit_without_a_vector_is_judged_by_its_words() -> None:
     with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock()) as words:
         words.remember(NOTES[0])
-        measured = clew.Clew(store=words.store, embedder=Measured(256), settings=words.settings, clock=FixedClock(), owns_store=False)
+        measured = clew.Clew(
+            store=words.store,
+            embedder=Measured(256),
+            settings=words.settings,
+            clock=FixedClock(),
+            owns_store=False,
+        )
         measured.remember(NOTES[2])
-        with_vectors, by_words = measured.recall(KNOWN, track=False), words.recall(KNOWN, track=False)
+        with_vectors, by_words = (
+            measured.recall(KNOWN, track=False),
+            words.recall(KNOWN, track=False),
+        )
     assert with_vectors.vector is not None
     assert by_words.vector is None
-    [one, other] = (next(hit for hit in each.hits if hit.text == NOTES[0]) for each in (with_vectors, by_words))
+    [one, other] = (
+        next(hit for hit in each.hits if hit.text == NOTES[0]) for each in (with_vectors, by_words)
+    )
     assert one.confidence == other.confidence is not None

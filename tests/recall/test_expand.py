@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.recall.expand import Expand, join_chunks
-from clew.recall.state import Hit
+from clew.search.pack import Expand, join_chunks
+from clew.search.state import Hit
 from clew.store.memory import MemoryStore
 from clew.testing import node
 from clew.types import Kind, Node
@@ -15,10 +15,26 @@ from clew.types import Kind, Node
 TEXT = "One two three. Four five six. Seven eight nine. Ten eleven twelve."
 
 
-def chunk(position: int, start: int, end: int, *, title: str = "", text: str = TEXT, parent: str | None = "s") -> Node:
+def chunk(
+    position: int,
+    start: int,
+    end: int,
+    *,
+    title: str = "",
+    text: str = TEXT,
+    parent: str | None = "s",
+) -> Node:
     root = None if parent is None else "d"
     return node(
-        f"c{position}", text[start:end], kind=Kind.CHUNK, parent=parent, root=root, position=position, start=start, end=end, title=title
+        f"c{position}",
+        text[start:end],
+        kind=Kind.CHUNK,
+        parent=parent,
+        root=root,
+        position=position,
+        start=start,
+        end=end,
+        title=title,
     )
 
 
@@ -49,10 +65,16 @@ def test_what_is_long_enough_is_left_alone(store: MemoryStore) -> None:
 def test_what_stands_by_itself_has_no_context() -> None:
     store = MemoryStore()
     store.insert(
-        [chunk(0, 0, 15, parent=None), node("m", "short memory"), node("s", "short section", kind=Kind.SECTION, parent="d", root="d")]
+        [
+            chunk(0, 0, 15, parent=None),
+            node("m", "short memory"),
+            node("s", "short section", kind=Kind.SECTION, parent="d", root="d"),
+        ]
     )
     expand = Expand(below_words=50, reach=1, store=store)
-    assert [hit.context for hit in expand([*hits(store, "c0", "m", "s"), Hit("gone", 1.0, {})])] == [""] * 4
+    assert [
+        hit.context for hit in expand([*hits(store, "c0", "m", "s"), Hit("gone", 1.0, {})])
+    ] == [""] * 4
 
 
 def test_the_title_stands_above(store: MemoryStore) -> None:
@@ -67,7 +89,10 @@ def test_an_expired_neighbour_is_not_brought_along(store: MemoryStore) -> None:
     assert "One" not in found.context
 
 
-@given(st.text("abc d", min_size=1, max_size=60), st.lists(st.tuples(st.integers(1, 20), st.integers(0, 10)), min_size=1, max_size=8))
+@given(
+    st.text("abc d", min_size=1, max_size=60),
+    st.lists(st.tuples(st.integers(1, 20), st.integers(0, 10)), min_size=1, max_size=8),
+)
 def test_what_chunks_share_is_there_once(text: str, cuts: list[tuple[int, int]]) -> None:
     """Whatever the sizes and overlaps, the combined text has every letter of the stretch once, in order."""
     parts: list[Node] = []

@@ -12,9 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.ports import Background
-from clew.recall.channel_scores import relevance
-from clew.recall.fuse import FeatureWeights, Fuse, rrf
-from clew.recall.state import CONTEXT, DENSE, SPARSE, TOKENS, Hit, QueryTokens, Question, Recall
+from clew.search.fusion import FeatureWeights, Fuse, rrf
+from clew.search.state import (
+    CONTEXT,
+    DENSE,
+    SPARSE,
+    TOKENS,
+    Hit,
+    QueryTokens,
+    Question,
+    Recall,
+    relevance,
+)
 from clew.settings import Weights
 from clew.store.memory import MemoryStore
 from clew.testing import MODEL, embedding, node, unit, where
@@ -24,7 +33,9 @@ from clew.types import Match, Ranking, ranked
 SCORES = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0.01, 1.0), max_size=8)
 WEIGHTS = FeatureWeights(words=0.25, vector=0.7, tokens=0.6)
 RRF_WEIGHTS = {DENSE: 0.7, SPARSE: 0.3}
-ASKED = Question(text="port", k=3, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
+ASKED = Question(
+    text="port", k=3, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom"
+)
 BACKGROUND = Background(cosine=0.5, tokens=0.3, ratio=0.8)
 
 
@@ -52,9 +63,17 @@ def filled(nodes: int = 40, text: str = "note {} of the household") -> MemorySto
     return store
 
 
-def asked(dense: Mapping[str, float], sparse: Mapping[str, float], terms: tuple[str, ...] = ("away",)) -> Recall:
+def asked(
+    dense: Mapping[str, float], sparse: Mapping[str, float], terms: tuple[str, ...] = ("away",)
+) -> Recall:
     channels = {DENSE: ranking(dense), SPARSE: ranking(sparse)}
-    return Recall(question=ASKED, terms=terms, vector=unit("query"), channels=channels, cutoffs=dict.fromkeys(channels, 0.0))
+    return Recall(
+        question=ASKED,
+        terms=terms,
+        vector=unit("query"),
+        channels=channels,
+        cutoffs=dict.fromkeys(channels, 0.0),
+    )
 
 
 def hits(recall: Recall) -> dict[str, Hit]:
@@ -62,18 +81,24 @@ def hits(recall: Recall) -> dict[str, Hit]:
 
 
 @given(SCORES, SCORES)
-def test_rank_fusion_orders_as_the_published_formula_does(dense: dict[str, float], sparse: dict[str, float]) -> None:
+def test_rank_fusion_orders_as_the_published_formula_does(
+    dense: dict[str, float], sparse: dict[str, float]
+) -> None:
     channels = {DENSE: ranking(dense), SPARSE: ranking(sparse)}
     published: dict[str, float] = defaultdict(float)
     for name, found in channels.items():
         for rank, match in enumerate(found, start=1):
             published[match.id] += RRF_WEIGHTS[name] / (60 + rank)
-    scaled = {id: relevance(places) for id, places in rrf(channels, weights=RRF_WEIGHTS, k=60).items()}
+    scaled = {
+        id: relevance(places) for id, places in rrf(channels, weights=RRF_WEIGHTS, k=60).items()
+    }
     assert scaled == pytest.approx({id: score * 61 for id, score in published.items()})
 
 
 @given(SCORES, SCORES, st.sampled_from(["weighted", "rrf"]))
-def test_contributions_add_up_to_the_relevance(dense: dict[str, float], sparse: dict[str, float], method: str) -> None:
+def test_contributions_add_up_to_the_relevance(
+    dense: dict[str, float], sparse: dict[str, float], method: str
+) -> None:
     for hit in stage(method=method)(asked(dense, sparse)).hits:
         assert abs(hit.score - sum(place.contribution for place in hit.channels.values())) < 1e-9
 
@@ -92,13 +117,19 @@ def test_the_formula_is_the_weighted_sum_above_the_background() -> None:
     hit = hits(stage(late=False)(asked({"a": 0.7}, {"a": 2.0}, terms=("unknown",))))["a"]
     chosen, rarity = WEIGHTS, np.log(1 + 40.5 / 0.5)
     vector = (0.7 - 0.5) / 0.5
-    expected = chosen.words * 2.0 / rarity + chosen.vector * vector + chosen.tokens * BACKGROUND.ratio * vector
+    expected = (
+        chosen.words * 2.0 / rarity
+        + chosen.vector * vector
+        + chosen.tokens * BACKGROUND.ratio * vector
+    )
     assert hit.channels[SPARSE].normalised == pytest.approx(2.0 / rarity, rel=0.05)
     assert hit.score == pytest.approx(expected, rel=0.02)
 
 
 def test_one_word_in_common_does_not_outweigh_what_is_meant() -> None:
-    dense = {f"m{number:02d}": 0.66 if number == 0 else 0.55 - number / 1000 for number in range(40)}
+    dense = {
+        f"m{number:02d}": 0.66 if number == 0 else 0.55 - number / 1000 for number in range(40)
+    }
     few = stage()(asked(dense, {"m39": 3.7}, terms=("away", "espresso", "thyroid")))
     assert few.hits[0].id == "m00"
     assert hits(few)["m39"].score > hits(few)["m38"].score
@@ -133,12 +164,28 @@ def test_a_context_key_has_half_of_the_weight_of_the_vector() -> None:
 
 
 def coded() -> MemoryStore:
-    """Return a store in which one text has the query's tokens and another has not; a third has no codes."""
+    """Return a store in which one text has the query's tokens and another has not.
+
+    A third has no codes.
+    """
     store = MemoryStore()
     store.activate(MODEL)
-    both = [node("covers", text="the boiler"), node("misses", text="a kettle"), node("bare", text="a note")]
-    tokens = {"covers": np.stack([unit("boiler"), unit("the")]), "misses": np.stack([unit("kettle")])}
-    made = [replace(embedding(each, unit(each.id)), tokens=pack(tokens[each.id]) if each.id in tokens else b"") for each in both]
+    both = [
+        node("covers", text="the boiler"),
+        node("misses", text="a kettle"),
+        node("bare", text="a note"),
+    ]
+    tokens = {
+        "covers": np.stack([unit("boiler"), unit("the")]),
+        "misses": np.stack([unit("kettle")]),
+    }
+    made = [
+        replace(
+            embedding(each, unit(each.id)),
+            tokens=pack(tokens[each.id]) if each.id in tokens else b"",
+        )
+        for each in both
+    ]
     store.insert(both, made)
     return store
 
@@ -150,14 +197,19 @@ def about_the_boiler(dense: Mapping[str, float]) -> Recall:
 
 def test_a_text_that_covers_the_query_token_by_token_comes_first() -> None:
     dense = {"covers": 0.6, "misses": 0.6, "bare": 0.6}
-    with_tokens, without = stage(coded())(about_the_boiler(dense)), stage(coded(), late=False)(about_the_boiler(dense))
+    with_tokens, without = (
+        stage(coded())(about_the_boiler(dense)),
+        stage(coded(), late=False)(about_the_boiler(dense)),
+    )
     assert with_tokens.hits[0].id == "covers"
     assert with_tokens.hits[-1].id == "misses"
     assert len({hit.score for hit in without.hits}) == 1
 
 
 def test_a_text_without_codes_gets_what_its_cosine_lets_expect() -> None:
-    place = hits(stage(coded())(about_the_boiler({"bare": 0.6, "covers": 0.6})))["bare"].channels[TOKENS]
+    place = hits(stage(coded())(about_the_boiler({"bare": 0.6, "covers": 0.6})))["bare"].channels[
+        TOKENS
+    ]
     assert place.rank is None
     assert place.normalised == pytest.approx(BACKGROUND.ratio * 0.2)
     assert place.score == pytest.approx(BACKGROUND.maxsim(place.normalised))

@@ -7,15 +7,18 @@ from collections.abc import Iterator
 import pytest
 
 import clew
-from clew.recall.score import total
+from clew.search.score import total
 from clew.testing import FixedClock
 
-QUAY, MILL, TOWER = (f"The office is on {street}." for street in ("Quay Street", "Mill Lane", "Tower Road"))
+QUAY, MILL, TOWER = (
+    f"The office is on {street}." for street in ("Quay Street", "Mill Lane", "Tower Road")
+)
 
 
 @pytest.fixture(params=["none", "hashing"])
 def memory(request: pytest.FixtureRequest) -> Iterator[clew.Clew]:
-    with clew.open(":memory:", model={"embedder": request.param}, clock=FixedClock()) as memory:  # on 1 March 2026
+    # on 1 March 2026
+    with clew.open(":memory:", model={"embedder": request.param}, clock=FixedClock()) as memory:
         quay = memory.remember(QUAY, valid_from="2026-01-01", near=False)
         mill = memory.supersede(str(quay.id), MILL, valid_from="2026-06-15", importance=0.9)
         memory.supersede(str(mill.id), TOWER, valid_from="2026-09-01", importance=1.0)
@@ -24,10 +27,14 @@ def memory(request: pytest.FixtureRequest) -> Iterator[clew.Clew]:
 
 
 def texts(memory: clew.Clew, question: str, **options: object) -> list[str]:
-    return [hit.text for hit in memory.recall(question, preset="important", track=False, **options).hits]  # type: ignore[arg-type]
+    return [
+        hit.text for hit in memory.recall(question, preset="important", track=False, **options).hits
+    ]  # type: ignore[arg-type]
 
 
-def test_what_will_take_the_place_of_something_comes_behind_it_and_in_turn(memory: clew.Clew) -> None:
+def test_what_will_take_the_place_of_something_comes_behind_it_and_in_turn(
+    memory: clew.Clew,
+) -> None:
     answer = memory.recall("where is the office?", preset="important", track=False)
     assert [hit.text for hit in answer.hits][:3] == [QUAY, MILL, TOWER]
     assert [hit.components["not_yet"].value for hit in answer.hits[1:3]] == [-1.0, -1.0]
@@ -39,7 +46,10 @@ def test_what_will_take_the_place_of_something_comes_behind_it_and_in_turn(memor
 def test_a_question_about_what_will_be_or_about_a_time_looks_ahead(memory: clew.Clew) -> None:
     assert texts(memory, "where will the office be?")[0] in (MILL, TOWER)
     assert texts(memory, "where is the office in June 2026?")[0] == MILL
-    assert not any("not_yet" in hit.components for hit in memory.recall("where will the office be?", preset="important", track=False).hits)
+    assert not any(
+        "not_yet" in hit.components
+        for hit in memory.recall("where will the office be?", preset="important", track=False).hits
+    )
 
 
 def test_when_its_time_has_come_it_is_alone(memory: clew.Clew) -> None:

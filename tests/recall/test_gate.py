@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clew.recall.gate import Gate
-from clew.recall.state import Hit, Rejection
+from clew.search.pack import Gate
+from clew.search.state import Hit, Rejection
 from clew.testing import node
 from clew.types import Kind, Quality, Stub
 
@@ -17,7 +17,9 @@ def quality(overall: float, stub: Stub = Stub.NONE) -> Quality:
     return Quality(overall, overall, overall, overall, overall, stub, 40, 1)
 
 
-def hit(text: str = LONG, *, of: Quality | None = None, kind: Kind = Kind.CHUNK, context: str = "") -> Hit:
+def hit(
+    text: str = LONG, *, of: Quality | None = None, kind: Kind = Kind.CHUNK, context: str = ""
+) -> Hit:
     return Hit("a", 1.0, {}, node=node("a", text, kind=kind, quality=of), context=context)
 
 
@@ -35,7 +37,9 @@ def test_a_good_chunk_passes() -> None:
         (hit("too short", of=quality(0.9)), "too_short", 2.0, 30.0),
     ],
 )
-def test_a_refusal_says_which_rule_and_by_how_much(judged: Hit, reason: str, value: float, limit: float) -> None:
+def test_a_refusal_says_which_rule_and_by_how_much(
+    judged: Hit, reason: str, value: float, limit: float
+) -> None:
     assert GATE(judged) == Rejection(id="a", stage="gate", reason=reason, value=value, limit=limit)
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 import clew
-from clew.engine.access import Grant, Right
-from clew.engine.guarded import Guarded
-from clew.models.hashing import HashingEmbedder
+from clew.engine.auth import Grant, Right
+from clew.engine.authorised import Guarded
+from clew.models.vectors import HashingEmbedder
 from clew.surface import payload
 
 
@@ -42,13 +42,24 @@ def test_a_question_without_words_whose_signs_nobody_wrote_finds_nothing_and_say
 @pytest.mark.parametrize(
     ("where", "told"),
     [
-        ({"tags": ["nosuchtag"]}, "No memory of the space default passes the filter: tags nosuchtag."),
-        ({"since": "2127-01-01"}, "No memory of the space default passes the filter: since 2127-01-01T00:00:00Z."),
-        ({"metadata": {"team": "b"}, "tags": ["x"]}, "No memory of the space default passes the filter: tags x; metadata team=b."),
+        (
+            {"tags": ["nosuchtag"]},
+            "No memory of the space default passes the filter: tags nosuchtag.",
+        ),
+        (
+            {"since": "2127-01-01"},
+            "No memory of the space default passes the filter: since 2127-01-01T00:00:00Z.",
+        ),
+        (
+            {"metadata": {"team": "b"}, "tags": ["x"]},
+            "No memory of the space default passes the filter: tags x; metadata team=b.",
+        ),
         ({"space": "nowhere"}, "The space nowhere holds nothing to recall."),
     ],
 )
-def test_a_filter_that_nothing_passes_is_named(memory: clew.Clew, where: dict[str, object], told: str) -> None:
+def test_a_filter_that_nothing_passes_is_named(
+    memory: clew.Clew, where: dict[str, object], told: str
+) -> None:
     answer = memory.recall("which port does staging use", where=where)
     assert answer.nothing_relevant
     assert answer.notes[-1] == told
@@ -56,12 +67,22 @@ def test_a_filter_that_nothing_passes_is_named(memory: clew.Clew, where: dict[st
 
 
 def test_nothing_is_said_of_the_filter_where_something_passes_it(memory: clew.Clew) -> None:
-    assert not any("filter" in note or "nothing to recall" in note for note in memory.recall("port", where={"tags": ["space"]}).notes)
-    assert not any("filter" in note or "nothing to recall" in note for note in memory.recall("qqqq zzzz", recipe="lexical").notes)
+    assert not any(
+        "filter" in note or "nothing to recall" in note
+        for note in memory.recall("port", where={"tags": ["space"]}).notes
+    )
+    assert not any(
+        "filter" in note or "nothing to recall" in note
+        for note in memory.recall("qqqq zzzz", recipe="lexical").notes
+    )
 
 
-def test_the_note_is_the_same_whether_or_not_another_space_holds_anything(memory: clew.Clew) -> None:
-    caller = Guarded(memory, Grant(name="bot", rights=frozenset({Right.READ}), spaces=frozenset({"team"})))
+def test_the_note_is_the_same_whether_or_not_another_space_holds_anything(
+    memory: clew.Clew,
+) -> None:
+    caller = Guarded(
+        memory, Grant(name="bot", rights=frozenset({Right.READ}), spaces=frozenset({"team"}))
+    )
     alone = caller.recall("launch").notes
     memory.remember("The launch was moved to Kourou", space="hr")
     assert caller.recall("launch").notes == alone == ("The space team holds nothing to recall.",)

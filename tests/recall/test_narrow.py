@@ -1,4 +1,7 @@
-"""Staged search: sections first, then the chunks inside them; memories always; said where there are no sections."""
+"""Staged search: sections first, then the chunks inside them; memories always.
+
+Said where there are no sections.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,13 @@ from collections.abc import Iterator
 import pytest
 
 import clew
-from clew.recall.narrow import FLAT, MAX_SECTIONS, Narrow
-from clew.recall.state import QueryVectors, Question, Recall
+from clew.search.candidates import FLAT, MAX_SECTIONS, Narrow
+from clew.search.state import QueryVectors, Question, Recall
 from clew.settings import Weights
 from clew.store.memory import MemoryStore
 from clew.testing import FixedClock, node, where
+from clew.text.words import terms
 from clew.types import Kind
-from clew.words import terms
 
 
 def unable(text: str) -> QueryVectors:
@@ -21,7 +24,9 @@ def unable(text: str) -> QueryVectors:
 
 
 def asked(text: str) -> Recall:
-    question = Question(text=text, k=5, where=where(), weights=Weights(1, 0, 0, 0), recipe="staged", preset="custom")
+    question = Question(
+        text=text, k=5, where=where(), weights=Weights(1, 0, 0, 0), recipe="staged", preset="custom"
+    )
     return Recall(question=question, terms=tuple(terms(text)))
 
 
@@ -29,7 +34,10 @@ def asked(text: str) -> Recall:
 def store() -> MemoryStore:
     store = MemoryStore()
     store.insert([node("d", "tide", kind=Kind.DOCUMENT)])
-    named = [node(f"s{n}", f"tide {'berth ' * n}", kind=Kind.SECTION, parent="d", root="d", position=n) for n in range(MAX_SECTIONS + 3)]
+    named = [
+        node(f"s{n}", f"tide {'berth ' * n}", kind=Kind.SECTION, parent="d", root="d", position=n)
+        for n in range(MAX_SECTIONS + 3)
+    ]
     store.insert(named)
     return store
 
@@ -56,7 +64,8 @@ def test_a_store_without_sections_is_searched_at_once_and_the_answer_says_so() -
 def memory() -> Iterator[clew.Clew]:
     with clew.open(":memory:", model={"embedder": "hashing"}, clock=FixedClock()) as memory:
         text = "\n\n".join(
-            f"## Part {n}\n\n" + " ".join(f"Berth {n} has bollard {i}." for i in range(200)) for n in range(MAX_SECTIONS + 4)
+            f"## Part {n}\n\n" + " ".join(f"Berth {n} has bollard {i}." for i in range(200))
+            for n in range(MAX_SECTIONS + 4)
         )
         memory.import_data(text, name="harbour.md")
         yield memory
@@ -69,7 +78,9 @@ def test_staged_hits_are_of_the_best_section_and_of_memories(memory: clew.Clew) 
     parents = {hit.node.parent for hit in answer.hits if hit.node and hit.node.kind is Kind.CHUNK}
     assert 0 < len(parents) <= MAX_SECTIONS
     flat = memory.recall("Berth 2 painted green", recipe="balanced", k=50)
-    assert len({hit.node.parent for hit in flat.hits if hit.node and hit.node.kind is Kind.CHUNK}) > 1
+    assert (
+        len({hit.node.parent for hit in flat.hits if hit.node and hit.node.kind is Kind.CHUNK}) > 1
+    )
 
 
 def test_the_question_is_embedded_once(memory: clew.Clew) -> None:

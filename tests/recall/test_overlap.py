@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import clew
-from clew.recall.overlap import SHARE, overlap_share
+from clew.search.pack import SHARE, overlap_share
 from clew.testing import FixedClock, node
 from clew.types import Kind, Node
 
@@ -25,7 +25,9 @@ def part(id: str, start: int | None, end: int | None, root: str | None = "d") ->
         ((5, 5), (0, 10), 0.0),  # nothing shares nothing
     ],
 )
-def test_the_share_is_of_the_shorter_one(one: tuple[int, int], other: tuple[int, int], share: float) -> None:
+def test_the_share_is_of_the_shorter_one(
+    one: tuple[int, int], other: tuple[int, int], share: float
+) -> None:
     assert overlap_share(part("a", *one), [part("b", *other)]) == share
 
 
@@ -46,7 +48,12 @@ def test_of_chunks_that_say_the_same_the_best_stays_and_the_others_are_counted()
     text = "the harbour crane stands at the north quay and the south quay has none"
     with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock()) as memory:
         ends = {"a": (0, 38), "b": (12, 46), "c": (39, 71)}
-        memory.store.insert([node(id, text[slice(*at)], kind=Kind.CHUNK, root="d", start=at[0], end=at[1]) for id, at in ends.items()])
+        memory.store.insert(
+            [
+                node(id, text[slice(*at)], kind=Kind.CHUNK, root="d", start=at[0], end=at[1])
+                for id, at in ends.items()
+            ]
+        )
         answer = memory.recall("harbour crane north quay south")
         assert sorted(hit.id for hit in answer.hits) == ["a", "c"]
         assert answer.stats["rejected"] == {"overlap": 1}

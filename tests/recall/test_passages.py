@@ -1,4 +1,7 @@
-"""The recipe `passages`: MaxSim alone orders the hits, and without token codes the vectors do, with a note."""
+"""The recipe `passages`.
+
+MaxSim alone orders the hits, and without token codes the vectors do, with a note.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import pytest
 
 import clew
 from clew.errors import ModelMismatchError
-from clew.models.hashing import HashingEmbedder
+from clew.models.vectors import HashingEmbedder
 from clew.ports import EmbedRole, SpannedText, TokenEmbeddings
 from tests.conftest import Open
 from tests.token_model import TokenModel
@@ -40,7 +43,9 @@ def test_passages_are_ranked_by_maxsim(open_clew: Open) -> None:
     answer = memory.recall(PASSAGE, recipe="passages", weights=ONLY, min_similarity=-1.0)
     expected = sorted(((oracle(model, PASSAGE, text), text) for text in TEXTS), reverse=True)
     assert [hit.text for hit in answer.hits] == [text for _, text in expected]
-    assert [hit.channels["tokens"].score for hit in answer.hits] == pytest.approx([score for score, _ in expected], abs=1e-5)
+    assert [hit.channels["tokens"].score for hit in answer.hits] == pytest.approx(
+        [score for score, _ in expected], abs=1e-5
+    )
     assert all(set(hit.channels) == {"tokens"} for hit in answer.hits)
     assert [hit.channels["tokens"].rank for hit in answer.hits] == [1, 2, 3, 4, 5, 6]
     assert not answer.notes
@@ -51,7 +56,9 @@ def test_without_token_codes_the_vectors_rank_and_a_note_says_so(open_clew: Open
     memory = open_clew(embedder=model, **{"model.token_codes": False, "recall.dense_floor": -1.0})
     memory.remember_many(TEXTS)
     answer = memory.recall(PASSAGE, recipe="passages", weights=ONLY)
-    assert [hit.id for hit in answer.hits] == [hit.id for hit in memory.recall(PASSAGE, recipe="dense", weights=ONLY).hits]
+    assert [hit.id for hit in answer.hits] == [
+        hit.id for hit in memory.recall(PASSAGE, recipe="dense", weights=ONLY).hits
+    ]
     assert any("ranked by their vectors alone" in note for note in answer.notes)
 
 
@@ -61,10 +68,14 @@ def test_a_store_from_before_there_were_codes_says_how_to_make_them(open_clew: O
     old.close()
     memory = open_clew(embedder=TokenModel())
     assert any("clew reembed" in note for note in memory.recall(PASSAGE, recipe="passages").notes)
-    added = memory.remember("The hearth is cold before the morning comes, and the children sleep.").id
+    added = memory.remember(
+        "The hearth is cold before the morning comes, and the children sleep."
+    ).id
     answer = memory.recall(PASSAGE, recipe="passages", weights=ONLY)
     assert {hit.id: set(hit.channels) for hit in answer.hits}[str(added)] == {"tokens"}
-    assert any("have no token codes and are ranked by their vectors" in note for note in answer.notes)
+    assert any(
+        "have no token codes and are ranked by their vectors" in note for note in answer.notes
+    )
     memory.reembed()
     assert not memory.recall(PASSAGE, recipe="passages").notes
 
@@ -90,7 +101,9 @@ class LongVectors(TokenModel):
 
 def test_token_vectors_of_another_length_than_the_text_vector_are_refused(open_clew: Open) -> None:
     memory = open_clew(embedder=LongVectors(128))
-    with pytest.raises(ModelMismatchError, match=r"have 64 numbers, its text vectors 128.*normalised mean"):
+    with pytest.raises(
+        ModelMismatchError, match=r"have 64 numbers, its text vectors 128.*normalised mean"
+    ):
         memory.remember(TEXTS[0])
     assert not memory.stats()["live"]
     off = memory.variant(**{"model.token_codes": False})

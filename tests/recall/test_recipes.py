@@ -7,19 +7,17 @@ from collections.abc import Iterator
 import pytest
 
 import clew
-from clew.recall.analyse import Analyse
-from clew.recall.candidates import Candidates
-from clew.recall.confidence import Confidence
-from clew.recall.diversity import Diversity
-from clew.recall.fuse import Fuse
-from clew.recall.gate import Gate
-from clew.recall.narrow import Narrow
-from clew.recall.pack import Pack
-from clew.recall.recipes import NAMES, Recipe
-from clew.recall.score import Score
-from clew.recall.spread import Spread
-from clew.recall.state import Question, Recall
-from clew.recall.time_order import TimeOrder
+from clew.search.analyse import Analyse
+from clew.search.candidates import Candidates, Narrow
+from clew.search.confidence import Confidence
+from clew.search.diversity import Diversity
+from clew.search.fusion import Fuse
+from clew.search.pack import Gate, Pack
+from clew.search.recipes import NAMES, Recipe
+from clew.search.score import Score
+from clew.search.spread import Spread
+from clew.search.state import Question, Recall
+from clew.search.time_order import TimeOrder
 from clew.settings import Weights
 from clew.testing import FixedClock, where
 
@@ -51,7 +49,10 @@ def test_recipes_differ_in_what_they_say_they_do(memory: clew.Clew) -> None:
         "dense": 100,
     }
     assert {name: stage.channels for name, stage in stages.items()} == {
-        **dict.fromkeys(("fast", "balanced", "thorough", "reranked", "agent", "staged"), ("dense", "context", "question", "sparse")),
+        **dict.fromkeys(
+            ("fast", "balanced", "thorough", "reranked", "agent", "staged"),
+            ("dense", "context", "question", "sparse"),
+        ),
         "passages": ("dense", "context", "sparse"),
         "lexical": ("sparse",),
         "dense": ("dense",),
@@ -61,8 +62,13 @@ def test_recipes_differ_in_what_they_say_they_do(memory: clew.Clew) -> None:
 
 
 def test_a_recipe_really_brings_as_many_candidates_as_it_says(memory: clew.Clew) -> None:
-    memory.remember_many([f"The coffee machine number {n} is broken" for n in range(350)], near=False)
-    brought = {name: memory.recall("broken coffee machine", recipe=name, track=False).stats["candidates"] for name in NAMES}
+    memory.remember_many(
+        [f"The coffee machine number {n} is broken" for n in range(350)], near=False
+    )
+    brought = {
+        name: memory.recall("broken coffee machine", recipe=name, track=False).stats["candidates"]
+        for name in NAMES
+    }
     assert brought == {
         "fast": {"dense": 30, "sparse": 30},
         "balanced": {"dense": 100, "sparse": 100},
@@ -79,9 +85,18 @@ def test_a_recipe_really_brings_as_many_candidates_as_it_says(memory: clew.Clew)
 def test_more_candidates_find_what_a_preset_wants(memory: clew.Clew) -> None:
     """The important one matches worst: only the thorough recipe looks far enough."""
     memory.remember_many([f"coffee machine {n}" for n in range(250)], near=False, importance=0.1)
-    wanted = memory.remember("Long ago somebody wrote that a coffee machine may explode without any warning at all", importance=1.0)
-    assert memory.recall("coffee machine", recipe="thorough", preset="important", k=1).hits[0].id == wanted.id
-    assert memory.recall("coffee machine", recipe="fast", preset="important", k=1).hits[0].id != wanted.id
+    wanted = memory.remember(
+        "Long ago somebody wrote that a coffee machine may explode without any warning at all",
+        importance=1.0,
+    )
+    assert (
+        memory.recall("coffee machine", recipe="thorough", preset="important", k=1).hits[0].id
+        == wanted.id
+    )
+    assert (
+        memory.recall("coffee machine", recipe="fast", preset="important", k=1).hits[0].id
+        != wanted.id
+    )
 
 
 def test_a_recipe_is_a_value_that_prints_and_compares(memory: clew.Clew) -> None:
@@ -96,16 +111,31 @@ def test_agent_judges_and_staged_narrows_and_no_other_recipe_does(memory: clew.C
     kinds = {name: [type(stage) for stage in memory.recipe(name).stages] for name in NAMES}
     assert [name for name in NAMES if Narrow in kinds[name]] == ["staged"]
     assert kinds["staged"] == [*BALANCED[:1], Narrow, *BALANCED[1:]]
-    assert [name for name in NAMES if Spread not in kinds[name]] == ["passages", "lexical", "dense"]  # one feature, as it comes
-    packs = {name: stage for name in NAMES for stage in memory.recipe(name).stages if isinstance(stage, Pack)}
+    # one feature, as it comes
+    assert [name for name in NAMES if Spread not in kinds[name]] == ["passages", "lexical", "dense"]
+    packs = {
+        name: stage
+        for name in NAMES
+        for stage in memory.recipe(name).stages
+        if isinstance(stage, Pack)
+    }
     assert [name for name in NAMES if packs[name].gate is not None] == ["agent"]
-    assert packs["agent"].gate == Gate(min_quality=0.4, min_words=30, excluded_stubs=("media", "reference", "breadcrumb"))
+    assert packs["agent"].gate == Gate(
+        min_quality=0.4, min_words=30, excluded_stubs=("media", "reference", "breadcrumb")
+    )
 
 
 def test_the_gate_and_the_expansion_can_be_set_for_all_recipes() -> None:
     gate = {"always": True, "min_words": 3}
-    with clew.open(":memory:", model={"embedder": "none"}, gate=gate, expansion={"enabled": False}) as memory:
-        packs = [stage for name in NAMES for stage in memory.recipe(name).stages if isinstance(stage, Pack)]
+    with clew.open(
+        ":memory:", model={"embedder": "none"}, gate=gate, expansion={"enabled": False}
+    ) as memory:
+        packs = [
+            stage
+            for name in NAMES
+            for stage in memory.recipe(name).stages
+            if isinstance(stage, Pack)
+        ]
         assert all(pack.gate is not None and pack.gate.min_words == 3 for pack in packs)
         assert all(pack.expand is None for pack in packs)
 
@@ -113,9 +143,17 @@ def test_the_gate_and_the_expansion_can_be_set_for_all_recipes() -> None:
 def test_a_stage_can_be_left_out_for_an_ablation(memory: clew.Clew) -> None:
     memory.remember("The coffee machine is broken", importance=1.0)
     bare = memory.recipe("balanced").without(Score)
-    assert [type(stage) for stage in bare.stages] == [stage for stage in BALANCED if stage is not Score]
+    assert [type(stage) for stage in bare.stages] == [
+        stage for stage in BALANCED if stage is not Score
+    ]
     question = Question(
-        text="coffee machine", k=3, where=where(), weights=Weights(0, 0, 1, 0), recipe="balanced", preset="custom", budget_tokens=0
+        text="coffee machine",
+        k=3,
+        where=where(),
+        weights=Weights(0, 0, 1, 0),
+        recipe="balanced",
+        preset="custom",
+        budget_tokens=0,
     )
     (hit,) = bare.run(Recall(question=question)).hits
     assert hit.components == {}
@@ -125,9 +163,20 @@ def test_a_stage_can_be_left_out_for_an_ablation(memory: clew.Clew) -> None:
 def test_every_stage_leaves_its_step_with_the_time_it_took(memory: clew.Clew) -> None:
     memory.remember("The coffee machine is broken")
     ticks = iter(range(100))
-    question = Question(text="coffee", k=3, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
-    answer = memory.recipe("balanced").run(Recall(question=question), timer=lambda: float(next(ticks)))
-    assert [(step.stage, step.milliseconds) for step in answer.steps] == [(stage.__name__.lower(), 1000.0) for stage in BALANCED]
+    question = Question(
+        text="coffee",
+        k=3,
+        where=where(),
+        weights=Weights(1, 0, 0, 0),
+        recipe="balanced",
+        preset="custom",
+    )
+    answer = memory.recipe("balanced").run(
+        Recall(question=question), timer=lambda: float(next(ticks))
+    )
+    assert [(step.stage, step.milliseconds) for step in answer.steps] == [
+        (stage.__name__.lower(), 1000.0) for stage in BALANCED
+    ]
     assert answer.steps[1].channels == {"dense": 1, "sparse": 1}
     assert answer.stats["milliseconds"] == 1000.0 * len(BALANCED)
 
@@ -143,12 +192,19 @@ def test_the_settings_reach_the_stages() -> None:
         "late_interaction": False,
     }
     options |= {"weights": {"period": 0.3, "section": 0.4, "section_long": 0.35}}
-    with clew.open(":memory:", model={"embedder": "none"}, recall=options, score={"access_divisor": 9.0}) as memory:
+    with clew.open(
+        ":memory:", model={"embedder": "none"}, recall=options, score={"access_divisor": 9.0}
+    ) as memory:
         _, found, fuse, _, score, _, time_order, _, _ = memory.recipe("balanced").stages
         assert isinstance(found, Candidates)
         assert (found.limit, found.dense_floor) == (7, 0.1)
         assert isinstance(fuse, Fuse)
-        assert (fuse.method, fuse.rrf_weights, fuse.rrf_k, fuse.late_interaction) == ("rrf", (0.25, 0.5), 10, False)
+        assert (fuse.method, fuse.rrf_weights, fuse.rrf_k, fuse.late_interaction) == (
+            "rrf",
+            (0.25, 0.5),
+            10,
+            False,
+        )
         assert fuse.section_weights == (0.4, 0.35)
         assert time_order == TimeOrder(period_weight=0.3, store=memory.store)
         assert isinstance(score, Score)

@@ -1,4 +1,7 @@
-"""A reranker reads the best hits beside the question: it has a share in the order, never the only word, and never costs an answer."""
+"""A reranker reads the best hits beside the question.
+
+It has a share in the order, never the only word, and never costs an answer.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,10 @@ import pytest
 import clew
 from clew.errors import ModelError
 from clew.ports import Reranker
-from clew.recall.pack import Pack
-from clew.recall.rerank import RERANK, Rerank, add_rerank_scores
-from clew.recall.score import total
-from clew.recall.state import Component, Hit, Recall
+from clew.search.pack import Pack
+from clew.search.rerank import RERANK, Rerank, add_rerank_scores
+from clew.search.score import total
+from clew.search.state import Component, Hit, Recall
 from clew.testing import FixedClock
 
 TEXTS = (
@@ -102,7 +105,10 @@ def test_the_order_is_by_both_scales_in_their_shares(weight: float) -> None:
         plain = memory.recall(ASKED, track=False).hits
         own = [(hit.score - plain[-1].score) / (plain[0].score - plain[-1].score) for hit in plain]
         read = [at / (len(plain) - 1) for at in range(len(plain))]
-        both = {hit.text: (1 - weight) * mine + weight * its for hit, mine, its in zip(plain, own, read, strict=True)}
+        both = {
+            hit.text: (1 - weight) * mine + weight * its
+            for hit, mine, its in zip(plain, own, read, strict=True)
+        }
         found = order(asked(memory))
         assert [both[text] for text in found] == pytest.approx(sorted(both.values(), reverse=True))
 
@@ -145,7 +151,9 @@ def nonsense(scores: Sequence[float]) -> Callable[[], Reranker]:
         (Unreachable, "ConnectionError: nobody answers"),
     ],
 )
-def test_one_that_fails_costs_its_share_and_is_reported(make: Callable[[], Reranker], why: str) -> None:
+def test_one_that_fails_costs_its_share_and_is_reported(
+    make: Callable[[], Reranker], why: str
+) -> None:
     with opened(make()) as memory:
         answer = asked(memory)
         assert order(answer) == order(memory.recall(ASKED, track=False))
@@ -153,7 +161,9 @@ def test_one_that_fails_costs_its_share_and_is_reported(make: Callable[[], Reran
         assert any(note.startswith("Not reranked") and why in note for note in answer.notes)
 
 
-def test_a_model_that_is_not_here_is_named_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+def test_a_model_that_is_not_here_is_named_with_the_way_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
     monkeypatch.setenv("CLEW_MODELS", str(tmp_path))
     with opened(None) as memory:
         [note] = [note for note in asked(memory).notes if note.startswith("Not reranked")]
@@ -182,7 +192,13 @@ def test_scores_that_are_all_alike_move_nothing() -> None:
 
 def test_where_all_are_worth_the_same_reading_tells_them_apart() -> None:
     hits = [Hit(id, 0.5, {}, {"semantic": Component(0.5, 1.0)}) for id in "abc"]
-    assert [id for id, _ in sorted(add_rerank_scores(hits, [1.0, 3.0, 2.0], weight=0.3).items(), key=lambda item: -item[1].score)] == [
+    assert [
+        id
+        for id, _ in sorted(
+            add_rerank_scores(hits, [1.0, 3.0, 2.0], weight=0.3).items(),
+            key=lambda item: -item[1].score,
+        )
+    ] == [
         "b",
         "c",
         "a",
@@ -192,8 +208,14 @@ def test_where_all_are_worth_the_same_reading_tells_them_apart() -> None:
 def test_what_is_gone_meanwhile_is_not_read() -> None:
     reranker = Wordy()
     with opened(reranker) as memory:
-        ranked = memory.recipe("balanced").without(Pack).run(asked(memory.variant(**{"rerank.weight": 0})))
-        stage = next(stage for stage in memory.recipe("reranked").stages if isinstance(stage, Rerank))
+        ranked = (
+            memory.recipe("balanced")
+            .without(Pack)
+            .run(asked(memory.variant(**{"rerank.weight": 0})))
+        )
+        stage = next(
+            stage for stage in memory.recipe("reranked").stages if isinstance(stage, Rerank)
+        )
         with opened(None) as other:  # whose store has none of them
             assert replace(stage, store=other.store)(replace(ranked, nodes={})).hits == ranked.hits
         assert reranker.read == []

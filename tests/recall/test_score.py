@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
-from clew.recall.score import Score, access, components, recency, scores, total
-from clew.recall.state import Hit, LazyHits, Question, Recall
+from clew.search.score import Score, access, components, recency, scores, total
+from clew.search.state import Hit, LazyHits, Question, Recall
 from clew.settings import Settings, Weights
 from clew.store.memory import MemoryStore
 from clew.testing import NOW, FixedClock, later, node, where
@@ -18,9 +18,23 @@ from clew.types import Signals
 PRESETS = Settings().score.presets
 
 
-def score_of(preset: str, *, relevance: float, age_days: float = 0.0, importance: float = 0.5, accesses: int = 0) -> float:
+def score_of(
+    preset: str,
+    *,
+    relevance: float,
+    age_days: float = 0.0,
+    importance: float = 0.5,
+    accesses: int = 0,
+) -> float:
     signals = Signals(NOW - timedelta(days=age_days), importance, accesses)
-    parts = components(relevance, signals, weights=PRESETS[preset], now=NOW, recency_rate_per_day=0.1, access_divisor=5.0)
+    parts = components(
+        relevance,
+        signals,
+        weights=PRESETS[preset],
+        now=NOW,
+        recency_rate_per_day=0.1,
+        access_divisor=5.0,
+    )
     return total(parts)
 
 
@@ -46,9 +60,17 @@ def test_the_presets_are_the_published_ones(preset: str, weights: tuple[float, .
 
 
 @given(st.floats(0, 1), st.floats(0, 4000), st.floats(0, 1), st.integers(0, 10**6))
-def test_every_preset_stays_between_zero_and_one(relevance: float, age: float, importance: float, accesses: int) -> None:
+def test_every_preset_stays_between_zero_and_one(
+    relevance: float, age: float, importance: float, accesses: int
+) -> None:
     for preset in PRESETS:
-        assert 0 <= score_of(preset, relevance=relevance, age_days=age, importance=importance, accesses=accesses) <= 1 + 1e-9
+        assert (
+            0
+            <= score_of(
+                preset, relevance=relevance, age_days=age, importance=importance, accesses=accesses
+            )
+            <= 1 + 1e-9
+        )
 
 
 def test_recent_prefers_the_new_and_important_the_important() -> None:
@@ -60,16 +82,25 @@ def test_recent_prefers_the_new_and_important_the_important() -> None:
 
     assert old_match("semantic") > new_mention("semantic")
     assert old_match("recent") < new_mention("recent")
-    assert score_of("important", relevance=0.5, importance=1.0) > score_of("important", relevance=0.9, importance=0.1)
+    assert score_of("important", relevance=0.5, importance=1.0) > score_of(
+        "important", relevance=0.9, importance=0.1
+    )
 
 
 def test_importance_and_access_count_once() -> None:
-    gain = score_of("balanced", relevance=0.5, importance=1.0) - score_of("balanced", relevance=0.5, importance=0.0)
+    gain = score_of("balanced", relevance=0.5, importance=1.0) - score_of(
+        "balanced", relevance=0.5, importance=0.0
+    )
     assert gain == pytest.approx(0.2)
 
 
 def test_what_is_still_to_come_is_as_far_from_now_as_what_is_over() -> None:
-    assert recency(-100, rate_per_day=0.1) == recency(100, rate_per_day=0.1) < recency(-1, rate_per_day=0.1) < recency(0, rate_per_day=0.1)
+    assert (
+        recency(-100, rate_per_day=0.1)
+        == recency(100, rate_per_day=0.1)
+        < recency(-1, rate_per_day=0.1)
+        < recency(0, rate_per_day=0.1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,12 +113,27 @@ def test_what_is_still_to_come_is_as_far_from_now_as_what_is_over() -> None:
         (-150, +5, 150),  # asked as of a time at which nobody had told it
     ],
 )
-def test_what_is_true_is_as_recent_as_when_it_was_told(valid_days: int, told_days: int, age_days: int) -> None:
+def test_what_is_true_is_as_recent_as_when_it_was_told(
+    valid_days: int, told_days: int, age_days: int
+) -> None:
     signals = Signals(later(valid_days), 0.5, 0, recorded=later(told_days))
-    parts = components(0.5, signals, weights=PRESETS["balanced"], now=NOW, recency_rate_per_day=0.1, access_divisor=5.0)
+    parts = components(
+        0.5,
+        signals,
+        weights=PRESETS["balanced"],
+        now=NOW,
+        recency_rate_per_day=0.1,
+        access_divisor=5.0,
+    )
     assert parts["recency"].value == pytest.approx(recency(age_days, rate_per_day=0.1))
     from_valid = components(
-        0.5, signals, weights=PRESETS["balanced"], now=NOW, recency_rate_per_day=0.1, access_divisor=5.0, recorded=False
+        0.5,
+        signals,
+        weights=PRESETS["balanced"],
+        now=NOW,
+        recency_rate_per_day=0.1,
+        access_divisor=5.0,
+        recorded=False,
     )
     assert from_valid["recency"].value == pytest.approx(recency(valid_days, rate_per_day=0.1))
 
@@ -96,21 +142,33 @@ def test_saying_since_when_a_fact_is_true_does_not_put_it_behind_others() -> Non
     with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock()) as memory:
         memory.remember("I live in a flat on Rua da Bica", valid_from="2025-06-01", near=False)
         memory.remember("My sister Clara lives in Toronto", near=False)
-        recency = [hit.components["recency"].value for hit in memory.recall("who lives where?", track=False).hits]
+        recency = [
+            hit.components["recency"].value
+            for hit in memory.recall("who lives where?", track=False).hits
+        ]
         assert recency == [1.0, 1.0]
         with memory.variant(score={"recency_from": "valid"}) as dated:
-            assert min(hit.components["recency"].value for hit in dated.recall("who lives where?", track=False).hits) < 0.001
+            assert (
+                min(
+                    hit.components["recency"].value
+                    for hit in dated.recall("who lives where?", track=False).hits
+                )
+                < 0.001
+            )
 
 
 def test_what_was_imported_is_as_recent_as_its_own_time(tmp_path: Path) -> None:
     (tmp_path / "note.md").write_text(
-        "---\ndate: 2025-06-01\n---\nThe harbour crane was painted blue and has a new motor.\n", encoding="utf-8"
+        "---\ndate: 2025-06-01\n---\nThe harbour crane was painted blue and has a new motor.\n",
+        encoding="utf-8",
     )
     with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock()) as memory:
         memory.import_path(tmp_path)
         (hit,) = memory.recall("harbour crane", track=False).hits
         assert hit.node is not None
-        assert hit.components["recency"].value == pytest.approx(recency((NOW - hit.node.t_valid).days, rate_per_day=0.1), rel=0.1)
+        assert hit.components["recency"].value == pytest.approx(
+            recency((NOW - hit.node.t_valid).days, rate_per_day=0.1), rel=0.1
+        )
 
 
 def test_use_saturates() -> None:
@@ -123,23 +181,66 @@ WEIGHT = st.floats(0, 1e6)
 DAYS = st.floats(-10, 4000)
 
 
-@given(st.floats(0, 1), st.tuples(DAYS, DAYS), st.booleans(), st.integers(0, 10**6), st.tuples(WEIGHT, WEIGHT, WEIGHT, WEIGHT))
+@given(
+    st.floats(0, 1),
+    st.tuples(DAYS, DAYS),
+    st.booleans(),
+    st.integers(0, 10**6),
+    st.tuples(WEIGHT, WEIGHT, WEIGHT, WEIGHT),
+)
 def test_a_score_is_what_its_components_add_up_to_to_the_last_bit(
-    relevance: float, ages: tuple[float, float], counted: bool, accesses: int, weights: tuple[float, float, float, float]
+    relevance: float,
+    ages: tuple[float, float],
+    counted: bool,
+    accesses: int,
+    weights: tuple[float, float, float, float],
 ) -> None:
-    signals = Signals(NOW - timedelta(days=ages[0]), relevance / 2, accesses, recorded=NOW - timedelta(days=ages[1]))
+    signals = Signals(
+        NOW - timedelta(days=ages[0]),
+        relevance / 2,
+        accesses,
+        recorded=NOW - timedelta(days=ages[1]),
+    )
     parts = components(
-        relevance, signals, weights=Weights(*weights), now=NOW, recency_rate_per_day=0.1, access_divisor=5.0, recorded=counted
+        relevance,
+        signals,
+        weights=Weights(*weights),
+        now=NOW,
+        recency_rate_per_day=0.1,
+        access_divisor=5.0,
+        recorded=counted,
     )
     asked, known = {"a": relevance, "gone": 1.0}, {"a": signals}
-    found = scores(asked, known, weights=Weights(*weights), now=NOW, recency_rate_per_day=0.1, access_divisor=5.0, recorded=counted)
+    found = scores(
+        asked,
+        known,
+        weights=Weights(*weights),
+        now=NOW,
+        recency_rate_per_day=0.1,
+        access_divisor=5.0,
+        recorded=counted,
+    )
     assert found == {"a": total(parts)}
 
 
 def scored(*hits: Hit) -> Recall:
     store = MemoryStore()
-    store.insert([node("a", t_valid=later(-30), t_created=later(-30)), node("b"), node("c"), node("d", importance=1.0)])
-    question = Question(text="?", k=10, where=where(), weights=PRESETS["balanced"], recipe="balanced", preset="balanced")
+    store.insert(
+        [
+            node("a", t_valid=later(-30), t_created=later(-30)),
+            node("b"),
+            node("c"),
+            node("d", importance=1.0),
+        ]
+    )
+    question = Question(
+        text="?",
+        k=10,
+        where=where(),
+        weights=PRESETS["balanced"],
+        recipe="balanced",
+        preset="balanced",
+    )
     stage = Score(recency_rate_per_day=0.1, access_divisor=5.0, store=store)
     return stage(Recall(question=question, hits=hits))
 
@@ -147,7 +248,10 @@ def scored(*hits: Hit) -> Recall:
 def test_scoring_orders_by_score_and_then_by_id_and_drops_what_is_gone() -> None:
     recall = scored(*(Hit(id, 0.5, {}) for id in ("c", "gone", "a", "d", "b")))
     assert [hit.id for hit in recall.hits] == ["d", "b", "c", "a"]
-    assert all(hit.score == total(hit.components) and hit.components["semantic"].value == 0.5 for hit in recall.hits)
+    assert all(
+        hit.score == total(hit.components) and hit.components["semantic"].value == 0.5
+        for hit in recall.hits
+    )
 
 
 def test_hits_made_when_they_are_looked_at_are_a_sequence_like_any_other() -> None:

@@ -10,15 +10,14 @@ from hypothesis import strategies as st
 
 import clew
 from clew.ports import Background
-from clew.recall.channel_scores import relevance, with_share
-from clew.recall.fuse import FeatureWeights, Fuse
-from clew.recall.sections import sections
-from clew.recall.state import DENSE, SECTION, SPARSE, Place, Question, Recall
+from clew.search.candidates import sections
+from clew.search.fusion import FeatureWeights, Fuse
+from clew.search.state import DENSE, SECTION, SPARSE, Place, Question, Recall, relevance, with_share
 from clew.settings import Weights
 from clew.store.memory import MemoryStore
 from clew.testing import FixedClock, node, where
+from clew.text.words import terms
 from clew.types import Kind, Match
-from clew.words import terms
 
 SHARES = st.floats(0.0, 1.0)
 HARBOUR = "tide crane quay berth anchor"
@@ -26,13 +25,25 @@ HARBOUR = "tide crane quay berth anchor"
 
 @pytest.fixture
 def store() -> MemoryStore:
-    """Two sections of two chunks each; only the first section speaks of the harbour, and only one of its chunks does."""
+    """Two sections of two chunks each.
+
+    Only the first section speaks of the harbour, and only one of its chunks does.
+    """
     store = MemoryStore()
     store.insert(
         [
             node("d", HARBOUR, kind=Kind.DOCUMENT),
-            node("s0", f"{HARBOUR} yes indeed lamp", kind=Kind.SECTION, parent="d", root="d", position=0),
-            node("s1", "yes indeed lamp garden", kind=Kind.SECTION, parent="d", root="d", position=1),
+            node(
+                "s0",
+                f"{HARBOUR} yes indeed lamp",
+                kind=Kind.SECTION,
+                parent="d",
+                root="d",
+                position=0,
+            ),
+            node(
+                "s1", "yes indeed lamp garden", kind=Kind.SECTION, parent="d", root="d", position=1
+            ),
             node("c0", HARBOUR, kind=Kind.CHUNK, parent="s0", root="d", position=0),
             node("c1", "yes indeed lamp", kind=Kind.CHUNK, parent="s0", root="d", position=1),
             node("c2", "yes indeed lamp", kind=Kind.CHUNK, parent="s1", root="d", position=2),
@@ -44,7 +55,14 @@ def store() -> MemoryStore:
 
 def asked(text: str, **fields: object) -> Recall:
     """Return a recall whose chunks were found by words, all alike."""
-    question = Question(text=text, k=5, where=where(**fields), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
+    question = Question(
+        text=text,
+        k=5,
+        where=where(**fields),
+        weights=Weights(1, 0, 0, 0),
+        recipe="balanced",
+        preset="custom",
+    )
     found = tuple(Match(id, 1.0) for id in ("c1", "c2", "m"))
     return Recall(question=question, terms=tuple(terms(text)), channels={SPARSE: found})
 
@@ -65,7 +83,9 @@ def scored(store: MemoryStore, recall: Recall, *, short: float = 0.2, long: floa
 
 
 @given(SHARES, SHARES, SHARES, SHARES)
-def test_a_share_keeps_relevance_a_weighted_mean(own: float, weight: float, section: float, share: float) -> None:
+def test_a_share_keeps_relevance_a_weighted_mean(
+    own: float, weight: float, section: float, share: float
+) -> None:
     channels = {DENSE: Place(1, own, own, weight), SPARSE: Place(None, 0.0, 0.0, 1 - weight)}
     shared = with_share(channels, {SECTION: Place(1, section, section, share)}, share=share)
     assert 0 <= relevance(shared) <= 1 + 1e-12
@@ -99,14 +119,18 @@ def test_a_chunk_whose_section_was_not_found_gives_up_its_share(store: MemorySto
     assert unfound.score == pytest.approx(0.8)
 
 
-def test_nothing_changes_where_no_section_was_found_or_none_has_a_weight(store: MemoryStore) -> None:
+def test_nothing_changes_where_no_section_was_found_or_none_has_a_weight(
+    store: MemoryStore,
+) -> None:
     for recall in (asked("unheard words"), asked("tide", space="empty")):
         assert all(hit.score == 1.0 for hit in scored(store, recall).hits)
     assert all(hit.score == 1.0 for hit in scored(store, asked("tide"), short=0.0, long=0.0).hits)
     assert all(hit.score == 1.0 for hit in scored(MemoryStore(), asked("tide")).hits)
 
 
-def test_a_section_votes_whenever_it_began_and_also_where_only_its_chunks_are_asked_for(store: MemoryStore) -> None:
+def test_a_section_votes_whenever_it_began_and_also_where_only_its_chunks_are_asked_for(
+    store: MemoryStore,
+) -> None:
     begun = where(since=where().now.replace(year=2030), within=("s0",), kinds=(Kind.CHUNK,))
     found = sections(store, begun, terms=["tide"], limit=10)
     assert [match.id for match in found] == ["s0"]
@@ -120,7 +144,10 @@ def memory() -> Iterator[clew.Clew]:
 
 
 def test_channels_of_a_lifted_hit_add_up_to_its_score_exactly(memory: clew.Clew) -> None:
-    text = "\n\n".join(f"## Part {n}\n\n" + " ".join(f"Berth {n} has bollard {i}." for i in range(120)) for n in range(4))
+    text = "\n\n".join(
+        f"## Part {n}\n\n" + " ".join(f"Berth {n} has bollard {i}." for i in range(120))
+        for n in range(4)
+    )
     memory.import_data(text, name="harbour.md")
     for recipe in ("fast", "balanced", "thorough", "agent", "staged"):
         answer = memory.recall("Berth 2 bollard 17", recipe=recipe, track=False)

@@ -1,4 +1,7 @@
-"""A time in the question: the latest first where it is asked for, and nothing where no time is named."""
+"""A time in the question.
+
+The latest first where it is asked for, and nothing where no time is named.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
-from clew.recall.score import total
-from clew.recall.state import Component, Hit, Question, Recall
-from clew.recall.time_order import MIN_SHARE, TimeOrder
+from clew.search.score import total
+from clew.search.state import Component, Hit, Question, Recall
+from clew.search.time_order import MIN_SHARE, TimeOrder
 from clew.settings import Weights
 from clew.store.memory import MemoryStore
 from clew.testing import NOW, FixedClock, where
+from clew.text.dates.values import TimeSpan, When
 from clew.types import Signals
-from clew.when import TimeSpan, When
 
 DEPLOYS = {
     "2026-01-10": "The deploy of the harbour server failed because the disk was full",
@@ -50,16 +53,28 @@ def asked(memory: clew.Clew, question: str) -> Recall:
 
 
 def test_the_latest_comes_first_where_it_is_asked_for(memory: clew.Clew) -> None:
-    for question in ("latest deploy of the harbour server", "what was the most recent deploy of the harbour server"):
-        assert dates(asked(memory, question))[:3] == ["2026-02-20", "2026-02-10", "2026-01-10"], question
+    for question in (
+        "latest deploy of the harbour server",
+        "what was the most recent deploy of the harbour server",
+    ):
+        assert dates(asked(memory, question))[:3] == ["2026-02-20", "2026-02-10", "2026-01-10"], (
+            question
+        )
 
 
 def test_the_earliest_comes_first_where_it_is_asked_for(memory: clew.Clew) -> None:
-    assert dates(asked(memory, "earliest deploy of the harbour server")) == ["2026-01-10", "2026-02-10", "2026-02-20"]
+    assert dates(asked(memory, "earliest deploy of the harbour server")) == [
+        "2026-01-10",
+        "2026-02-10",
+        "2026-02-20",
+    ]
 
 
 def test_the_latest_of_a_month_is_none_of_another(memory: clew.Clew) -> None:
-    assert dates(asked(memory, "latest deploy of the harbour server in January 2026"))[0] == "2026-01-10"
+    assert (
+        dates(asked(memory, "latest deploy of the harbour server in January 2026"))[0]
+        == "2026-01-10"
+    )
 
 
 def test_asked_as_of_a_time_the_question_stands_there(memory: clew.Clew) -> None:
@@ -67,18 +82,32 @@ def test_asked_as_of_a_time_the_question_stands_there(memory: clew.Clew) -> None
         return memory.recall(question, as_of="2026-02-15", track=False)
 
     assert dates(then("latest deploy of the harbour server")) == ["2026-02-10", "2026-01-10"]
-    assert dates(then("deploy of the harbour server last month"))[0] == "2026-01-10", "last month was January"
-    recency = {str(hit.node.t_valid.date()): hit.components["recency"].value for hit in then("deploy of the server").hits if hit.node}
-    now = {str(hit.node.t_valid.date()): hit.components["recency"].value for hit in asked(memory, "deploy of the server").hits if hit.node}
+    assert dates(then("deploy of the harbour server last month"))[0] == "2026-01-10", (
+        "last month was January"
+    )
+    recency = {
+        str(hit.node.t_valid.date()): hit.components["recency"].value
+        for hit in then("deploy of the server").hits
+        if hit.node
+    }
+    now = {
+        str(hit.node.t_valid.date()): hit.components["recency"].value
+        for hit in asked(memory, "deploy of the server").hits
+        if hit.node
+    }
     assert now["2026-02-10"] == 1.0, "it was told today"
-    assert recency["2026-02-10"] == pytest.approx(math.exp(-0.1 * 6), rel=1e-3), "nobody had told it then: it counts from when it was true"
+    assert recency["2026-02-10"] == pytest.approx(math.exp(-0.1 * 6), rel=1e-3), (
+        "nobody had told it then: it counts from when it was true"
+    )
 
 
 def test_a_question_without_a_time_is_answered_as_without_the_stage(memory: clew.Clew) -> None:
     with opened(times=False) as without:
         for question in ("deploy of the harbour server", "why did the deploy fail"):
             found = [asked(each, question).hits for each in (memory, without)]
-            assert [(hit.text, hit.score) for hit in found[0]] == [(hit.text, hit.score) for hit in found[1]]
+            assert [(hit.text, hit.score) for hit in found[0]] == [
+                (hit.text, hit.score) for hit in found[1]
+            ]
             assert all("time" not in hit.components for hit in found[0])
 
 
@@ -86,7 +115,9 @@ def test_the_order_is_a_component_that_is_shown_and_adds_up(memory: clew.Clew) -
     answer = asked(memory, "earliest deploy of the harbour server")
     assert answer.trace["time"]["earliest"] is True
     gains = [hit.components["time"].contribution for hit in answer.hits]
-    assert (gains[0] > 0, sum(gains) == pytest.approx(0, abs=1e-5)) == (True, True), "what one gains the others lose"
+    assert (gains[0] > 0, sum(gains) == pytest.approx(0, abs=1e-5)) == (True, True), (
+        "what one gains the others lose"
+    )
     assert "time" in answer.hits[0].explanation
     for hit in answer.hits:
         assert hit.score == total(hit.components)
@@ -137,7 +168,9 @@ def test_what_only_was_told_last_is_not_the_latest_nor_is_what_is_about_somethin
 
 def test_what_holds_now_is_told_by_when_it_was_told_where_nobody_dated_it() -> None:
     with clew.open(":memory:", model={"embedder": "none"}, clock=FixedClock()) as memory:
-        memory.remember("Dana lives in Lisbon near the harbour", valid_from="2024-01-01", near=False)
+        memory.remember(
+            "Dana lives in Lisbon near the harbour", valid_from="2024-01-01", near=False
+        )
         memory.remember("Dana lives in Porto near the river", near=False)
         assert "Porto" in asked(memory, "where does Dana currently live?").hits[0].text
 
@@ -152,18 +185,35 @@ def test_of_what_nobody_dated_the_last_that_was_told_is_the_latest() -> None:
         assert "crane" in asked(memory, "what was our first outage?").hits[0].text
 
 
-@pytest.mark.parametrize("dated", [None, "2026-03-01T08:00"], ids=["nobody dated any", "one of three is dated"])
-def test_in_which_order_things_were_told_on_one_day_is_not_the_order_in_which_they_happened(dated: str | None) -> None:
-    outages = ("The crane outage took an hour", "The lift outage stopped the lift", "The gate outage at the gate took a minute")
-    questions = ("what was our last outage?", "what was our first outage?", "latest outage", "earliest outage")
+@pytest.mark.parametrize(
+    "dated", [None, "2026-03-01T08:00"], ids=["nobody dated any", "one of three is dated"]
+)
+def test_in_which_order_things_were_told_on_one_day_is_not_the_order_in_which_they_happened(
+    dated: str | None,
+) -> None:
+    outages = (
+        "The crane outage took an hour",
+        "The lift outage stopped the lift",
+        "The gate outage at the gate took a minute",
+    )
+    questions = (
+        "what was our last outage?",
+        "what was our first outage?",
+        "latest outage",
+        "earliest outage",
+    )
     answers = []
     for order in (True, False):
         clock = FixedClock()
-        with clew.open(":memory:", model={"embedder": "none"}, clock=clock, recall={"times": order}) as memory:
+        with clew.open(
+            ":memory:", model={"embedder": "none"}, clock=clock, recall={"times": order}
+        ) as memory:
             for number, text in enumerate(outages):
                 memory.remember(text, near=False, valid_from=None if number else dated)
                 clock.advance(seconds=1)
-            answers.append([[hit.text for hit in asked(memory, question).hits] for question in questions])
+            answers.append(
+                [[hit.text for hit in asked(memory, question).hits] for question in questions]
+            )
     assert answers[0] == answers[1]
 
 
@@ -174,7 +224,9 @@ def test_in_which_order_things_were_told_on_one_day_is_not_the_order_in_which_th
         "Which was the first-ever deploy of the harbour server?",
     ],
 )
-def test_a_question_that_compares_things_by_their_age_is_answered_as_without_the_stage(question: str) -> None:
+def test_a_question_that_compares_things_by_their_age_is_answered_as_without_the_stage(
+    question: str,
+) -> None:
     with opened() as memory, opened(times=False) as plain:
         assert dates(asked(memory, question)) == dates(asked(plain, question))
 
@@ -184,12 +236,21 @@ def test_what_is_hardly_relevant_is_not_lifted_for_being_new() -> None:
         memory.remember("The harbour has a new café", valid_from="2026-02-28")
         found = dates(asked(memory, "latest deploy of the harbour server that failed"))
         assert found[0] != "2026-02-28"
-        assert asked(memory, "latest deploy of the harbour server that failed").hits[-1].components["time"].value == 0.0
+        assert (
+            asked(memory, "latest deploy of the harbour server that failed")
+            .hits[-1]
+            .components["time"]
+            .value
+            == 0.0
+        )
 
 
 def test_it_can_be_turned_off() -> None:
     with opened(times=False) as memory:
-        assert all("time" not in hit.components for hit in asked(memory, "latest deploy of the harbour server").hits)
+        assert all(
+            "time" not in hit.components
+            for hit in asked(memory, "latest deploy of the harbour server").hits
+        )
 
 
 def test_a_period_lifts_what_lies_in_it_by_the_weight_that_is_set() -> None:
@@ -198,11 +259,17 @@ def test_a_period_lifts_what_lies_in_it_by_the_weight_that_is_set() -> None:
         assert all("period" not in hit.components for hit in asked(memory, question).hits)
     with opened(weights={"period": 0.5}) as memory:
         hits = asked(memory, question).hits
-        assert [hit.components["period"] for hit in hits] == [Component(1.0, 0.5), Component(0.0, 0.5), Component(0.0, 0.5)]
+        assert [hit.components["period"] for hit in hits] == [
+            Component(1.0, 0.5),
+            Component(0.0, 0.5),
+            Component(0.0, 0.5),
+        ]
         assert [hit.score for hit in hits] == [total(hit.components) for hit in hits]
 
 
-HITS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.integers(-5, 0)), min_size=1, max_size=12)
+HITS = st.lists(
+    st.tuples(st.floats(0, 1), st.floats(0, 1), st.integers(-5, 0)), min_size=1, max_size=12
+)
 WISHES = (When(rest="deploys", latest=True), When(rest="deploys", earliest=True))
 SINCE = NOW - timedelta(days=2)
 LATELY = TimeSpan(SINCE, None, "since then", 0, 1, "since")
@@ -212,36 +279,68 @@ LATELY = TimeSpan(SINCE, None, "since then", 0, 1, "since")
 def test_the_relevant_ones_are_in_the_order_of_time_and_before_all_others(
     given_hits: list[tuple[float, float, int]], wish: When, spanned: bool, period_weight: float
 ) -> None:
-    when = When(rest="deploys", latest=wish.latest, earliest=wish.earliest, spans=(LATELY,) if spanned else ())
+    when = When(
+        rest="deploys",
+        latest=wish.latest,
+        earliest=wish.earliest,
+        spans=(LATELY,) if spanned else (),
+    )
     stage = TimeOrder(period_weight=period_weight, store=MemoryStore())
-    signals = {f"n{place:02}": Signals(NOW + timedelta(days=days), 0.5, 0) for place, (_, _, days) in enumerate(given_hits)}
+    signals = {
+        f"n{place:02}": Signals(NOW + timedelta(days=days), 0.5, 0)
+        for place, (_, _, days) in enumerate(given_hits)
+    }
     hits = []
     for id, (relevance, recency, _) in zip(signals, given_hits, strict=True):
         components = {"semantic": Component(relevance, 0.8), "recency": Component(recency, 0.2)}
         hits.append(Hit(id, total(components), {}, components))
-    question = Question(text="q", k=9, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
+    question = Question(
+        text="q",
+        k=9,
+        where=where(),
+        weights=Weights(1, 0, 0, 0),
+        recipe="balanced",
+        preset="custom",
+    )
     answer = stage(Recall(question=question, when=when, hits=tuple(hits), signals=signals))
     best = max(relevance for relevance, _, _ in given_hits)
     ahead = [
-        hit.components["semantic"].value >= MIN_SHARE * best and (not spanned or signals[hit.id].t_valid >= SINCE) for hit in answer.hits
+        hit.components["semantic"].value >= MIN_SHARE * best
+        and (not spanned or signals[hit.id].t_valid >= SINCE)
+        for hit in answer.hits
     ]
     assert ahead == sorted(ahead, reverse=True)
-    times = [signals[hit.id].t_valid for hit, first in zip(answer.hits, ahead, strict=True) if first]
+    times = [
+        signals[hit.id].t_valid for hit, first in zip(answer.hits, ahead, strict=True) if first
+    ]
     assert times == sorted(times, reverse=wish.latest)
     assert sorted(hit.id for hit in answer.hits) == sorted(signals)
     for hit in answer.hits:
         assert hit.score == total(hit.components)
     highest = max(hit.score for hit in hits) + period_weight
-    assert all(-1e-3 <= hit.score <= highest + 1e-9 for hit in answer.hits), "the scale stays what it was"
+    assert all(-1e-3 <= hit.score <= highest + 1e-9 for hit in answer.hits), (
+        "the scale stays what it was"
+    )
     if any(ahead):
-        assert [hit.score for hit in answer.hits] == sorted({hit.score for hit in answer.hits}, reverse=True), "a score tells the place"
+        assert [hit.score for hit in answer.hits] == sorted(
+            {hit.score for hit in answer.hits}, reverse=True
+        ), "a score tells the place"
 
 
 def test_a_question_that_asks_for_both_ends_keeps_its_order() -> None:
     stage = TimeOrder(period_weight=0.0, store=MemoryStore())
-    question = Question(text="q", k=9, where=where(), weights=Weights(1, 0, 0, 0), recipe="balanced", preset="custom")
+    question = Question(
+        text="q",
+        k=9,
+        where=where(),
+        weights=Weights(1, 0, 0, 0),
+        recipe="balanced",
+        preset="custom",
+    )
     recall = Recall(
-        question=question, when=When(rest="", latest=True, earliest=True), hits=(Hit("a", 1.0, {}, {"semantic": Component(1, 1)}),)
+        question=question,
+        when=When(rest="", latest=True, earliest=True),
+        hits=(Hit("a", 1.0, {}, {"semantic": Component(1, 1)}),),
     )
     assert stage(recall) is recall
 

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.recall.reasons.excluded import excluded
+from clew.search.why_not import excluded
 from clew.store.filters import passes
 from clew.testing import NOW, later, node
 from clew.types import Filter, Kind, Node
@@ -17,10 +17,14 @@ from clew.types import Filter, Kind, Node
 DAYS = st.sampled_from([None, *(later(day) for day in (-3, -2, -1, 0, 1, 2))])
 KINDS = st.sampled_from([Kind.MEMORY, Kind.CHUNK, Kind.SECTION])
 NAMES = st.lists(st.sampled_from("abc"), unique=True, max_size=2).map(tuple)
-METADATA = st.dictionaries(st.sampled_from("mn"), st.sampled_from([1, 1.0, True, "1", None]), max_size=2)
+METADATA = st.dictionaries(
+    st.sampled_from("mn"), st.sampled_from([1, 1.0, True, "1", None]), max_size=2
+)
 
 NODES = st.builds(
-    lambda created, valid, fields: node("x", t_created=created or NOW, t_valid=valid or NOW, **fields),
+    lambda created, valid, fields: node(
+        "x", t_created=created or NOW, t_valid=valid or NOW, **fields
+    ),
     DAYS,
     DAYS,
     st.fixed_dictionaries(
@@ -68,7 +72,9 @@ MENDED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 @given(NODES, FILTERS)
-def test_a_condition_is_named_exactly_when_the_filter_shuts_the_node_out(seen: Node, where: Filter) -> None:
+def test_a_condition_is_named_exactly_when_the_filter_shuts_the_node_out(
+    seen: Node, where: Filter
+) -> None:
     found = excluded(seen, where, passes)
     assert (found is None) == passes(seen, where)
     if found is not None:
@@ -90,6 +96,10 @@ def test_mending_what_is_named_lets_the_node_through_in_the_end(seen: Node, wher
 def test_conditions_that_only_together_shut_a_node_out_are_called_the_filter() -> None:
     found = excluded(node("x"), Filter(now=NOW), lambda seen, where: bool(seen.tags))
     assert found is not None
-    named = excluded(node("x"), Filter(now=NOW, tags=("a",), since=later(-1)), lambda seen, where: not (where.tags and where.since))
+    named = excluded(
+        node("x"),
+        Filter(now=NOW, tags=("a",), since=later(-1)),
+        lambda seen, where: not (where.tags and where.since),
+    )
     assert named is not None
     assert (named.reason, named.value, named.threshold) == ("filter", None, None)

@@ -1,4 +1,7 @@
-"""What most tests of the SQLite store need: a file of their own, and a store on it that has a model."""
+"""What most tests of the SQLite store need.
+
+A file of their own, and a store on it that has a model.
+"""
 
 from __future__ import annotations
 

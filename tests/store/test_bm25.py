@@ -16,7 +16,7 @@ from clew.errors import InputError
 from clew.store import bm25
 from clew.store.vectors import as_unit, exact_cosines
 from clew.testing import unit
-from clew.words import K3
+from clew.text.words import K3
 
 WORDS = ("ant", "bee", "cat", "dog", "elk", "fox")
 
@@ -24,13 +24,19 @@ WORDS = ("ant", "bee", "cat", "dog", "elk", "fox")
 @pytest.mark.parametrize("seed", range(5))
 def test_scores_are_what_fts5_computes_but_for_the_idf(seed: int) -> None:
     draw = random.Random(seed)
-    rows = [(draw.choices(WORDS, k=draw.randint(0, 3)), draw.choices(WORDS, k=draw.randint(1, 20))) for _ in range(60)]
+    rows = [
+        (draw.choices(WORDS, k=draw.randint(0, 3)), draw.choices(WORDS, k=draw.randint(1, 20)))
+        for _ in range(60)
+    ]
     for term in WORDS:
         expected = _fts5(rows, [term])
         assert expected
         holding = sum(term in title + text for title, text in rows)
         idf = max(math.log((len(rows) - holding + 0.5) / (holding + 0.5)), 1e-6)  # as FTS5 has it
-        found = {number: score / bm25.idf(len(rows), holding) * idf for number, score in _by_formula(rows, [term]).items()}
+        found = {
+            number: score / bm25.idf(len(rows), holding) * idf
+            for number, score in _by_formula(rows, [term]).items()
+        }
         assert found == pytest.approx(expected, rel=1e-12)
 
 
@@ -42,27 +48,44 @@ def test_scores_are_what_lucene_computes_for_one_column() -> None:
     # One token in every row that nobody asks for: a row counts as one token longer than its text.
     index.index([[*text, "spacetoken"] for _, text in rows], show_progress=False)
     scores = index.get_scores(["ant", "elk"]) * (bm25.K1 + 1)  # Lucene leaves this factor out
-    assert _by_formula(rows, ["ant", "elk"]) == pytest.approx({n: score for n, score in enumerate(scores.tolist()) if score}, rel=1e-6)
+    assert _by_formula(rows, ["ant", "elk"]) == pytest.approx(
+        {n: score for n, score in enumerate(scores.tolist()) if score}, rel=1e-6
+    )
 
 
 def _fts5(rows: list[tuple[list[str], list[str]]], query: list[str]) -> dict[int, float]:
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.execute("CREATE VIRTUAL TABLE words USING fts5 (title, text, facet, tokenize='ascii')")
-        cells = [(number, " ".join(title), " ".join(text), "spacetoken") for number, (title, text) in enumerate(rows)]
-        connection.executemany("INSERT INTO words (rowid, title, text, facet) VALUES (?, ?, ?, ?)", cells)
+        connection.execute(
+            "CREATE VIRTUAL TABLE words USING fts5 (title, text, facet, tokenize='ascii')"
+        )
+        cells = [
+            (number, " ".join(title), " ".join(text), "spacetoken")
+            for number, (title, text) in enumerate(rows)
+        ]
+        connection.executemany(
+            "INSERT INTO words (rowid, title, text, facet) VALUES (?, ?, ?, ?)", cells
+        )
         found = connection.execute(
-            f"SELECT rowid, bm25(words, {bm25.TITLE_WEIGHT}, {bm25.TEXT_WEIGHT}, 0.0) FROM words WHERE words MATCH ?", (" OR ".join(query),)
+            f"SELECT rowid, bm25(words, {bm25.TITLE_WEIGHT}, {bm25.TEXT_WEIGHT}, 0.0) FROM words WHERE words MATCH ?",
+            (" OR ".join(query),),
         )
         return {rowid: -rank for rowid, rank in found}
 
 
 def _by_formula(rows: list[tuple[list[str], list[str]]], query: list[str]) -> dict[int, float]:
     lengths = [bm25.length(len(title), len(text)) for title, text in rows]
-    telling = {term: bm25.idf(len(rows), sum(term in title + text for title, text in rows)) for term in query}
+    telling = {
+        term: bm25.idf(len(rows), sum(term in title + text for title, text in rows))
+        for term in query
+    }
     scores = {}
     for number, (title, text) in enumerate(rows):
-        parts = [(telling[term], bm25.frequency(title.count(term), text.count(term))) for term in query]
-        scores[number] = bm25.bm25(parts, length=lengths[number], mean_length=sum(lengths) / len(lengths))
+        parts = [
+            (telling[term], bm25.frequency(title.count(term), text.count(term))) for term in query
+        ]
+        scores[number] = bm25.bm25(
+            parts, length=lengths[number], mean_length=sum(lengths) / len(lengths)
+        )
     return {number: score for number, score in scores.items() if score}
 
 
@@ -81,9 +104,16 @@ def test_a_word_that_is_said_again_counts_more_but_less_than_before(count: int) 
 
 
 @given(st.integers(1, 100), st.integers(1, 1000), st.floats(1, 1000))
-def test_more_occurrences_score_more_and_longer_rows_less(frequency: int, length: int, mean: float) -> None:
+def test_more_occurrences_score_more_and_longer_rows_less(
+    frequency: int, length: int, mean: float
+) -> None:
     here = bm25.saturation(frequency, length, mean)
-    assert bm25.saturation(frequency + 1, length, mean) > here > bm25.saturation(frequency, length + 1, mean) > 0
+    assert (
+        bm25.saturation(frequency + 1, length, mean)
+        > here
+        > bm25.saturation(frequency, length + 1, mean)
+        > 0
+    )
 
 
 @given(st.lists(st.text(max_size=5), min_size=1, max_size=40), st.integers(1, 70))
@@ -95,7 +125,10 @@ def test_a_cosine_does_not_depend_on_the_rows_beside_it(seeds: list[str], dimens
     assert exact_cosines(np.asfortranarray(rows), unit("query", dimension)).tolist() == alone
 
 
-@pytest.mark.parametrize("vector", [[1.0], [[1.0, 0.0]], [np.nan, 1.0], [np.inf, 0.0], [0.0, 0.0], [1.0, 1.0], "ab", None])
+@pytest.mark.parametrize(
+    "vector",
+    [[1.0], [[1.0, 0.0]], [np.nan, 1.0], [np.inf, 0.0], [0.0, 0.0], [1.0, 1.0], "ab", None],
+)
 def test_what_is_not_a_unit_vector_is_refused(vector: object) -> None:
     with pytest.raises(InputError):
         as_unit(vector, 2)  # type: ignore[arg-type]

@@ -1,4 +1,7 @@
-"""What is particular to the store in memory; everything it shares with others is in tests/conformance."""
+"""What is particular to the store in memory.
+
+Everything it shares with others is in tests/conformance.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +82,9 @@ def test_every_method_of_a_closed_store_is_an_error() -> None:
         ({}, where(archived=True), True),
     ],
 )
-def test_a_filter_passes_what_it_names(fields: dict[str, object], filter: object, expected: bool) -> None:
+def test_a_filter_passes_what_it_names(
+    fields: dict[str, object], filter: object, expected: bool
+) -> None:
     assert passes(node("a", **fields), filter) is expected  # type: ignore[arg-type]
 
 

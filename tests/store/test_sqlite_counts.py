@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clew.store.sqlite import SqliteStore
-from clew.store.sqlite.counting import MOST_UNCOUNTED
+from clew.store.sqlite.stats import MOST_UNCOUNTED
 from clew.store.sqlite.verify import _spaces
 from clew.testing import added, later, node
 from clew.types import Kind
@@ -27,15 +27,22 @@ def counted_to(path: Path) -> int:
 
 def told(store: SqliteStore) -> list[object]:
     """Return what the store says of how many there are, in every place where it says so."""
-    return [store.coverage(space) for space in SPACES] + [store.stats()[name] for name in ("nodes", "live", "by_kind", "by_space")]
+    return [store.coverage(space) for space in SPACES] + [
+        store.stats()[name] for name in ("nodes", "live", "by_kind", "by_space")
+    ]
 
 
-def test_counts_are_true_at_every_step_of_a_store_that_grows_changes_and_shrinks(store: SqliteStore, path: Path) -> None:
+def test_counts_are_true_at_every_step_of_a_store_that_grows_changes_and_shrinks(
+    store: SqliteStore, path: Path
+) -> None:
     drawn = random.Random(20_260)
     there: list[str] = []
     with closing(SqliteStore.open(path)) as other:
         for step in range(60):
-            fresh = [f"n{step:03d}-{number}" for number in range(drawn.choice((0, 1, 1, 2, MOST_UNCOUNTED + 3)))]
+            fresh = [
+                f"n{step:03d}-{number}"
+                for number in range(drawn.choice((0, 1, 1, 2, MOST_UNCOUNTED + 3)))
+            ]
             nodes = [
                 node(
                     id,
@@ -48,8 +55,19 @@ def test_counts_are_true_at_every_step_of_a_store_that_grows_changes_and_shrinks
             ]
             added(store, nodes)
             there += fresh
-            for id in drawn.sample(there, min(len(there), 3)):  # of those that are counted and of those that are not
-                store.update(id, **drawn.choice(({"archived": True}, {"t_expired": later(1)}, {"t_expired": None}, {"context": "other"})))
+            # of those that are counted and of those that are not
+            for id in drawn.sample(there, min(len(there), 3)):
+                store.update(
+                    id,
+                    **drawn.choice(
+                        (
+                            {"archived": True},
+                            {"t_expired": later(1)},
+                            {"t_expired": None},
+                            {"context": "other"},
+                        )
+                    ),
+                )
             gone = drawn.sample(there, min(len(there), 2))
             store.delete(gone)
             there = [id for id in there if id not in gone]
@@ -65,10 +83,15 @@ def test_few_nodes_more_are_left_uncounted_and_many_are_not(store: SqliteStore, 
         added(store, [node(f"n{number}")])
     assert (counted_to(path), store.coverage("default").nodes) == (0, MOST_UNCOUNTED - 1)
     added(store, [node("one more"), node("and one")])
-    assert (counted_to(path), store.coverage("default").nodes) == (MOST_UNCOUNTED + 1, MOST_UNCOUNTED + 1)
+    assert (counted_to(path), store.coverage("default").nodes) == (
+        MOST_UNCOUNTED + 1,
+        MOST_UNCOUNTED + 1,
+    )
 
 
-def test_processes_that_write_one_memory_each_leave_no_more_uncounted_than_one_that_writes_many(path: Path) -> None:
+def test_processes_that_write_one_memory_each_leave_no_more_uncounted_than_one_that_writes_many(
+    path: Path,
+) -> None:
     for number in range(MOST_UNCOUNTED + 1):
         with closing(SqliteStore.open(path)) as store:
             store.insert([node(f"n{number}")])
@@ -78,13 +101,23 @@ def test_processes_that_write_one_memory_each_leave_no_more_uncounted_than_one_t
 
 
 @pytest.mark.parametrize(
-    "doing", [lambda store: store.coverage("default"), lambda store: added(store, [node("one more")])], ids=["asking", "writing"]
+    "doing",
+    [lambda store: store.coverage("default"), lambda store: added(store, [node("one more")])],
+    ids=["asking", "writing"],
 )
-def test_nobody_looks_at_a_node_that_is_counted(store: SqliteStore, path: Path, doing: Callable[[SqliteStore], object]) -> None:
+def test_nobody_looks_at_a_node_that_is_counted(
+    store: SqliteStore, path: Path, doing: Callable[[SqliteStore], object]
+) -> None:
     added(store, [node(f"n{number}") for number in range(MOST_UNCOUNTED - 1)])
-    asked = [statement for statement in statements(store, lambda: doing(store)) if "counted" in statement]
+    asked = [
+        statement for statement in statements(store, lambda: doing(store)) if "counted" in statement
+    ]
     with closing(sqlite3.connect(path)) as connection:
-        plans = [step for statement in asked for (*_, step) in connection.execute(f"EXPLAIN QUERY PLAN {statement}")]
+        plans = [
+            step
+            for statement in asked
+            for (*_, step) in connection.execute(f"EXPLAIN QUERY PLAN {statement}")
+        ]
     assert any("SEARCH node USING INTEGER PRIMARY KEY" in step for step in plans)
     assert not any(step.startswith("SCAN node") for step in plans)
 
@@ -113,5 +146,7 @@ def test_damaged_counts_are_seen_and_made_anew(store: SqliteStore, path: Path) -
 def test_one_more_memory_writes_its_own_rows_and_nothing_beside_them(store: SqliteStore) -> None:
     added(store, [node(f"n{number}") for number in range(2 * MOST_UNCOUNTED)])
     asked = statements(store, lambda: added(store, [node("one more", metadata={"bucket": "b1"})]))
-    written = [statement.partition("INTO ")[2].split()[0] for statement in asked if "INTO " in statement]
+    written = [
+        statement.partition("INTO ")[2].split()[0] for statement in asked if "INTO " in statement
+    ]
     assert written == ["node", "label", "embedding"]

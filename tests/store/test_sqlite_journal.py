@@ -8,11 +8,18 @@ from itertools import pairwise
 from pathlib import Path
 
 from clew.store.sqlite import SqliteStore
-from clew.store.sqlite.database import CHECKPOINT_PAGES, FRAME_BYTES
-from clew.store.sqlite.journal import LEAST_BYTES, UNSEEN_COMMITS, Journal
+from clew.store.sqlite.database import (
+    CHECKPOINT_PAGES,
+    FRAME_BYTES,
+    LEAST_BYTES,
+    UNSEEN_COMMITS,
+    Journal,
+)
 from clew.testing import MODEL, added, node
 
-MOST_PAGES = 10  # that one memory changes: its row and vector, five indexes, the counters, and what a full page makes of them now and then
+# that one memory changes: its row and vector, five indexes, the counters, and what a full page
+# makes of them now and then
+MOST_PAGES = 10
 MANY_PAGES = 120  # for which no room is made yet
 MANY = 120  # writes of one node: far more than the journal may hold without room
 
@@ -38,22 +45,45 @@ def test_most_commits_leave_the_journal_as_long_as_it_was(store: SqliteStore, pa
 
 def test_who_writes_a_memory_or_two_makes_no_room(store: SqliteStore, path: Path) -> None:
     sizes = _write(store, path, 3)
-    assert sizes[-1] < LEAST_BYTES and (sizes[-1] - 32) % FRAME_BYTES == 0  # nothing but frames behind the head
+    # nothing but frames behind the head
+    assert sizes[-1] < LEAST_BYTES and (sizes[-1] - 32) % FRAME_BYTES == 0
 
 
 def test_one_more_memory_is_ten_pages_of_the_journal(store: SqliteStore, path: Path) -> None:
-    added(store, [node(f"m{number:04d}", f"note {number} about the tide", metadata={"bucket": str(number % 9)}) for number in range(500)])
+    added(
+        store,
+        [
+            node(
+                f"m{number:04d}",
+                f"note {number} about the tide",
+                metadata={"bucket": str(number % 9)},
+            )
+            for number in range(500)
+        ],
+    )
     store.compact()  # which leaves the journal empty
     for number in range(MANY_PAGES // MOST_PAGES):
-        added(store, [node(f"n{number:04d}", f"note {number} about the harbour", metadata={"bucket": str(number % 9)})])
+        added(
+            store,
+            [
+                node(
+                    f"n{number:04d}",
+                    f"note {number} about the harbour",
+                    metadata={"bucket": str(number % 9)},
+                )
+            ],
+        )
     assert _journal(path).stat().st_size <= 32 + MANY_PAGES * FRAME_BYTES < LEAST_BYTES
 
 
-def test_after_a_crash_the_room_is_nothing_and_all_that_was_acknowledged_is_there(store: SqliteStore, path: Path, tmp_path: Path) -> None:
+def test_after_a_crash_the_room_is_nothing_and_all_that_was_acknowledged_is_there(
+    store: SqliteStore, path: Path, tmp_path: Path
+) -> None:
     _write(store, path, MANY)
     left = tmp_path / "left"
     left.mkdir()
-    for file in (path, _journal(path)):  # what a process that was killed leaves: its memory, the index of the journal, is gone
+    # what a process that was killed leaves: its memory, the index of the journal, is gone
+    for file in (path, _journal(path)):
         shutil.copy(file, left)
     with closing(SqliteStore.open(left / path.name)) as again:
         assert [each.id for each in again.nodes()] == [f"n{number:04d}" for number in range(MANY)]

@@ -15,13 +15,21 @@ from clew.store.sqlite.rows import canonical
 from clew.testing import added, node, where
 from tests.store.unsealed import unsealed
 
-CARRIED: dict[str, Any] = {"page": 3.0, "by": "Ada", "parts": [1, 2.5, {"b": None, "a": True}], "é": "naïve"}
+CARRIED: dict[str, Any] = {
+    "page": 3.0,
+    "by": "Ada",
+    "parts": [1, 2.5, {"b": None, "a": True}],
+    "é": "naïve",
+}
 VERSION = 6  # the last that had an index by node
 
 
 @pytest.fixture
 def store(store: SqliteStore) -> SqliteStore:
-    added(store, [node("a", tags=("red", "green"), metadata=CARRIED), node("b", tags=("red",)), node("c")])
+    added(
+        store,
+        [node("a", tags=("red", "green"), metadata=CARRIED), node("b", tags=("red",)), node("c")],
+    )
     return store
 
 
@@ -43,9 +51,17 @@ def test_what_a_node_that_goes_has_carried_goes_with_it(store: SqliteStore, path
 
 def test_a_node_is_found_by_what_it_was_given_last(store: SqliteStore) -> None:
     store.update("a", tags=("blue",), importance=0.75)
-    assert (found(store, tags=("green",)), found(store, tags=("blue",)), found(store, metadata={"page": 3})) == ([], ["a"], ["a"])
+    assert (
+        found(store, tags=("green",)),
+        found(store, tags=("blue",)),
+        found(store, metadata={"page": 3}),
+    ) == ([], ["a"], ["a"])
     store.update("a", metadata={"page": 4})
-    assert (found(store, tags=("blue",)), found(store, metadata={"page": 3}), found(store, metadata={"page": 4})) == (["a"], [], ["a"])
+    assert (
+        found(store, tags=("blue",)),
+        found(store, metadata={"page": 3}),
+        found(store, metadata={"page": 4}),
+    ) == (["a"], [], ["a"])
     assert store.verify() == ()
 
 
@@ -53,8 +69,14 @@ def test_a_node_is_found_by_what_it_was_given_last(store: SqliteStore) -> None:
     ("statement", "fault"),
     [
         ("DELETE FROM label WHERE key = '#'", "3 labels of tags and metadata are missing"),
-        ("UPDATE label SET value = '\"Eve\"' WHERE key = '.by'", "1 labels of tags and metadata belong to no node"),
-        ("INSERT INTO label VALUES ('#', '\"red\"', 99)", "1 labels of tags and metadata belong to no node"),
+        (
+            "UPDATE label SET value = '\"Eve\"' WHERE key = '.by'",
+            "1 labels of tags and metadata belong to no node",
+        ),
+        (
+            "INSERT INTO label VALUES ('#', '\"red\"', 99)",
+            "1 labels of tags and metadata belong to no node",
+        ),
     ],
 )
 def test_labels_that_are_not_what_the_nodes_carry_are_seen_and_made_anew(
@@ -66,7 +88,10 @@ def test_labels_that_are_not_what_the_nodes_carry_are_seen_and_made_anew(
     assert all("clew verify --repair" in problem.way_out for problem in told)
     store.repair()
     assert store.verify() == ()
-    assert (found(store, tags=("red",)), found(store, metadata={"by": "Ada", "page": 3})) == (["a", "b"], ["a"])
+    assert (found(store, tags=("red",)), found(store, metadata={"by": "Ada", "page": 3})) == (
+        ["a", "b"],
+        ["a"],
+    )
 
 
 def test_an_older_file_keeps_its_labels(path: Path) -> None:
@@ -75,13 +100,18 @@ def test_an_older_file_keeps_its_labels(path: Path) -> None:
         schema.migrate(connection, path, migrations=schema.MIGRATIONS[:VERSION])
         for number, id in enumerate("ab", start=1):
             connection.execute(*unsealed(node(id, tags=("red",), metadata={"n": number})))
-            connection.execute("INSERT INTO event (node, kind, at, detail) VALUES (?, 'ADD', 0, '{}')", (id,))
+            connection.execute(
+                "INSERT INTO event (node, kind, at, detail) VALUES (?, 'ADD', 0, '{}')", (id,)
+            )
             connection.executemany(
-                "INSERT INTO label VALUES (?, ?, ?)", [("#", canonical("red"), number), (".n", canonical(number), number)]
+                "INSERT INTO label VALUES (?, ?, ?)",
+                [("#", canonical("red"), number), (".n", canonical(number), number)],
             )
     with closing(SqliteStore.open(path)) as store:
         assert (found(store, tags=("red",)), found(store, metadata={"n": 2})) == (["a", "b"], ["b"])
         assert store.verify() == ()
         store.delete(["a"])
         assert (found(store, tags=("red",)), store.verify()) == (["b"], ())
-    assert [name for (name,) in raw(path, "SELECT name FROM sqlite_master WHERE tbl_name = 'label'")] == ["label"]
+    assert [
+        name for (name,) in raw(path, "SELECT name FROM sqlite_master WHERE tbl_name = 'label'")
+    ] == ["label"]

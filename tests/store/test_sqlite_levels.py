@@ -70,8 +70,13 @@ def test_parts_within_parts_are_undone_alone(store: SqliteStore) -> None:
     assert _ids(store) == ["outer"]
 
 
-def test_nobody_writes_between_a_part_that_failed_and_the_rest(store: SqliteStore, path: Path) -> None:
-    with closing(SqliteStore.open(path, busy_timeout_seconds=BRIEFLY)) as other, store.transaction():
+def test_nobody_writes_between_a_part_that_failed_and_the_rest(
+    store: SqliteStore, path: Path
+) -> None:
+    with (
+        closing(SqliteStore.open(path, busy_timeout_seconds=BRIEFLY)) as other,
+        store.transaction(),
+    ):
         _fail(store)
         with pytest.raises(StoreBusyError):
             other.insert([node("between")])
@@ -79,7 +84,9 @@ def test_nobody_writes_between_a_part_that_failed_and_the_rest(store: SqliteStor
     assert _ids(store) == ["rest"]
 
 
-def test_a_lock_that_is_not_to_be_had_leaves_no_transaction_open(store: SqliteStore, path: Path) -> None:
+def test_a_lock_that_is_not_to_be_had_leaves_no_transaction_open(
+    store: SqliteStore, path: Path
+) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusyError):
@@ -104,7 +111,9 @@ SMALL, LARGE = ModelInfo("model/small", 2), ModelInfo("model/large", 3)
 
 
 def _vector(id: str, dimension: int) -> Embedding:
-    return Embedding(node=id, role=Role.CONTENT, text_hash="", vector=np.eye(dimension, dtype=np.float32)[0])
+    return Embedding(
+        node=id, role=Role.CONTENT, text_hash="", vector=np.eye(dimension, dtype=np.float32)[0]
+    )
 
 
 def test_a_transaction_asks_for_the_model_once_until_it_writes(store: SqliteStore) -> None:
@@ -144,7 +153,9 @@ def test_a_part_that_changed_the_model_and_failed_leaves_the_former(store: Sqlit
     assert [len(each.vector) for each in store.embeddings(["first"])] == [2]
 
 
-def test_a_model_that_another_process_chose_counts_from_the_next_transaction_on(store: SqliteStore, path: Path) -> None:
+def test_a_model_that_another_process_chose_counts_from_the_next_transaction_on(
+    store: SqliteStore, path: Path
+) -> None:
     store.activate(SMALL)
     with store.transaction():
         assert store.model() == SMALL  # and nothing is written

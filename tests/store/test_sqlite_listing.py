@@ -1,4 +1,7 @@
-"""A list by a rare label costs what the label's nodes cost, however many others there are; by a common one it is the same list."""
+"""A list by a rare label costs what the label's nodes cost, however many others there are.
+
+By a common one it is the same list.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,15 @@ FILE = "file"
 
 def noted(count: int) -> list[Node]:
     """Every node is of a file of its own, every third is tagged."""
-    return [node(f"n{at:05}", f"note {at}", metadata={FILE: f"{at}.md"}, tags=("third",) if at % 3 == 0 else ()) for at in range(count)]
+    return [
+        node(
+            f"n{at:05}",
+            f"note {at}",
+            metadata={FILE: f"{at}.md"},
+            tags=("third",) if at % 3 == 0 else (),
+        )
+        for at in range(count)
+    ]
 
 
 def steps(store: SqliteStore, file: str) -> int:
@@ -47,11 +58,19 @@ def test_a_list_of_one_file_does_not_grow_with_the_space(path: Path) -> None:
 
 @pytest.mark.parametrize("sort", Sort)
 @pytest.mark.parametrize("few", [0, 1000])
-def test_rare_and_common_labels_list_what_the_oracle_lists(path: Path, monkeypatch: pytest.MonkeyPatch, sort: Sort, few: int) -> None:
+def test_rare_and_common_labels_list_what_the_oracle_lists(
+    path: Path, monkeypatch: pytest.MonkeyPatch, sort: Sort, few: int
+) -> None:
     monkeypatch.setattr(filters, "FEW", few)
     oracle = MemoryStore()
     with closing(SqliteStore.open(path, synchronous="OFF")) as store:
         store.insert(noted(40))
         oracle.insert(noted(40))
-        for asked in (where(tags=("third",)), where(tags=("third",), metadata={FILE: "9.md"}), where(metadata={FILE: "none.md"})):
-            assert store.listing(asked, sort=sort, limit=7) == oracle.listing(asked, sort=sort, limit=7)
+        for asked in (
+            where(tags=("third",)),
+            where(tags=("third",), metadata={FILE: "9.md"}),
+            where(metadata={FILE: "none.md"}),
+        ):
+            assert store.listing(asked, sort=sort, limit=7) == oracle.listing(
+                asked, sort=sort, limit=7
+            )

@@ -19,8 +19,8 @@ from clew.store.sqlite.database import Database
 from clew.testing import node, where
 from clew.testing.build import MODEL as _MODEL
 from clew.testing.build import added, later
+from clew.text.words import content_hash
 from clew.types import Kind, Mention
-from clew.words import content_hash
 from tests.store.unsealed import unsealed
 
 KEYS = ("matt", "matt joyce", "joyce", "matt smith", "ada", "matt joyce miller")
@@ -45,7 +45,9 @@ def raw(path: Path, *statements: str) -> None:
 # --- any history ---
 
 IDS = st.sampled_from(["a", "b", "c", "d", "e"])
-MENTIONS = st.builds(said, IDS, st.sampled_from(KEYS), subject=st.booleans(), confidence=st.sampled_from([0.8, 0.9]))
+MENTIONS = st.builds(
+    said, IDS, st.sampled_from(KEYS), subject=st.booleans(), confidence=st.sampled_from([0.8, 0.9])
+)
 STEPS = st.one_of(
     st.tuples(st.just("mention"), st.lists(MENTIONS, max_size=6)),
     st.tuples(st.just("delete"), st.lists(IDS, max_size=2)),
@@ -66,19 +68,34 @@ def take(store: Any, step: tuple[str, Any]) -> None:
     elif what == "insert" and not there:
         added(store, [node(value, space="one" if value in "abc" else "two")])
     elif there and what != "insert":
-        changes: dict[str, dict[str, Any]] = {"expire": {"t_expired": later(2)}, "revive": {"t_expired": None}, "reword": {"text": "so"}}
+        changes: dict[str, dict[str, Any]] = {
+            "expire": {"t_expired": later(2)},
+            "revive": {"t_expired": None},
+            "reword": {"text": "so"},
+        }
         store.update(value, **changes[what])
 
 
 def seen(store: Any) -> list[Any]:
-    filters = [where(space=space, **times) for space in ("one", "two") for times in ({}, {"known_at": later(1)})]
-    asked = [store.named(KEYS, each, limit=limit, parts=parts) for each in filters for limit in (1, 9) for parts in (True, False)]
+    filters = [
+        where(space=space, **times)
+        for space in ("one", "two")
+        for times in ({}, {"known_at": later(1)})
+    ]
+    asked = [
+        store.named(KEYS, each, limit=limit, parts=parts)
+        for each in filters
+        for limit in (1, 9)
+        for parts in (True, False)
+    ]
     return [*asked, store.mentions(list("abcde"))]
 
 
 @settings(max_examples=75)
 @given(st.lists(STEPS, max_size=14))
-def test_after_any_history_names_are_as_the_oracle_has_them(tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, Any]]) -> None:
+def test_after_any_history_names_are_as_the_oracle_has_them(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, Any]]
+) -> None:
     oracle = MemoryStore()
     path = tmp_path_factory.mktemp("names") / "memory.clew"
     with closing(SqliteStore.open(path, synchronous="OFF")) as store:
@@ -94,12 +111,27 @@ def test_after_any_history_names_are_as_the_oracle_has_them(tmp_path_factory: py
 # --- hubs ---
 
 
-def test_a_hub_is_not_looked_through_to_its_end(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hub_is_not_looked_through_to_its_end(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(names, "MOST_LOOKED_AT", 50)
-    store.insert([node(f"n{number:03}", kind=Kind.CHUNK if number < 400 else Kind.MEMORY) for number in range(500)])
+    store.insert(
+        [
+            node(f"n{number:03}", kind=Kind.CHUNK if number < 400 else Kind.MEMORY)
+            for number in range(500)
+        ]
+    )
     store.mention([said(f"n{number:03}", "hub") for number in range(500)])
-    assert store.named(["hub"], where(), limit=2)["hub"] == ("Hub", "PERSON", (), ("n499", "n498"), 500, ())
-    assert store.named(["hub"], where(kinds=(Kind.CHUNK,)), limit=2)["hub"].holders == ()  # they stand too far back
+    assert store.named(["hub"], where(), limit=2)["hub"] == (
+        "Hub",
+        "PERSON",
+        (),
+        ("n499", "n498"),
+        500,
+        (),
+    )
+    # they stand too far back
+    assert store.named(["hub"], where(kinds=(Kind.CHUNK,)), limit=2)["hub"].holders == ()
 
 
 def test_asking_for_a_hub_costs_no_more_than_its_latest_holders(store: SqliteStore) -> None:
@@ -113,9 +145,12 @@ def test_asking_for_a_hub_costs_no_more_than_its_latest_holders(store: SqliteSto
 
     with store.transaction():
         store.insert([node(f"n{number}", "x") for number in range(20_000)])
-        store.mention([said(f"n{number}", "large" if number % 4 else "small") for number in range(20_000)])
+        store.mention(
+            [said(f"n{number}", "large" if number % 4 else "small") for number in range(20_000)]
+        )
     assert store.named(["large"], where(), limit=1)["large"].nodes == 15_000
-    assert cost("large") < 5 * cost("small") + 0.002  # both are asked about 4,096 holders, none of which passes
+    # both are asked about 4,096 holders, none of which passes
+    assert cost("large") < 5 * cost("small") + 0.002
 
 
 # --- damage ---
@@ -155,8 +190,10 @@ def version_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         old.setattr(database, "MIGRATIONS", schema.MIGRATIONS[:1])
         with closing(Database(path, synchronous="OFF", busy_timeout_seconds=1)) as made:
             connection = made.connection
-            connection.execute("PRAGMA trusted_schema = ON")  # its triggers called functions of Clew's own
-            for name, arguments in (("clew_terms", 1), ("clew_body", 2), ("clew_facet", 1)):  # what its triggers called
+            # its triggers called functions of Clew's own
+            connection.execute("PRAGMA trusted_schema = ON")
+            # what its triggers called
+            for name, arguments in (("clew_terms", 1), ("clew_body", 2), ("clew_facet", 1)):
                 connection.create_function(name, arguments, lambda *given: str(given[-1]))
             connection.execute(
                 "INSERT INTO node (id, space, kind, text, title, category, trigger, importance, stability, t_valid, t_created, source, "
@@ -164,15 +201,21 @@ def version_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 "('a', 'default', 'memory', 'Matt left.', '', 'fact', '', 0.5, 'unknown', 0, 0, '', '', ?, '[]', '[]', '{}', 0, 0)",
                 (content_hash("Matt left."),),
             )
-            connection.execute("INSERT INTO event (node, kind, at, detail) VALUES ('a', 'ADD', 0, '{}')")
+            connection.execute(
+                "INSERT INTO event (node, kind, at, detail) VALUES ('a', 'ADD', 0, '{}')"
+            )
 
 
-def test_a_store_of_the_first_version_gets_names_and_says_that_its_texts_are_unread(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_of_the_first_version_gets_names_and_says_that_its_texts_are_unread(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     version_one(path, monkeypatch)
     with closing(SqliteStore.open(path)) as store:
         assert store.stats()["schema"] == len(schema.MIGRATIONS)
         assert store.get(["a"])["a"].text == "Matt left."
-        assert [(problem.check, problem.way_out) for problem in store.verify()] == [("names", "Run: clew verify --repair")]
+        assert [(problem.check, problem.way_out) for problem in store.verify()] == [
+            ("names", "Run: clew verify --repair")
+        ]
         store.mention([said("a", "matt")])
         assert store.named(["matt"], where(), limit=5)["matt"].holders == ("a",)
         store.delete(["a"])
@@ -184,24 +227,41 @@ def test_a_store_of_the_first_version_gets_names_and_says_that_its_texts_are_unr
         assert kept.execute("PRAGMA user_version").fetchone() == (1,)
 
 
-def test_an_empty_store_of_the_first_version_has_nothing_to_be_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_store_of_the_first_version_has_nothing_to_be_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     version_one(path, monkeypatch)
     raw(path, "DELETE FROM event", "DROP TRIGGER words_removed", "DELETE FROM node")
     with closing(SqliteStore.open(path)) as store:
         assert [problem for problem in store.verify() if problem.check == "names"] == []
 
 
-def test_in_a_store_of_the_seventh_version_memories_are_told_of_what_they_begin_with(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_store_of_the_seventh_version_memories_are_told_of_what_they_begin_with(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from clew.store.sqlite import database
 
-    texts = {"a": "Matt Joyce left.", "b": "Matt Joyce: hello", "c": "Then Matt Joyce left.", "e": "Matt Joyce's cat left."}
+    texts = {
+        "a": "Matt Joyce left.",
+        "b": "Matt Joyce: hello",
+        "c": "Then Matt Joyce left.",
+        "e": "Matt Joyce's cat left.",
+    }
     with monkeypatch.context() as old:
         old.setattr(database, "MIGRATIONS", schema.MIGRATIONS[:7])
         with closing(SqliteStore.open(path)) as store:
-            for each in (*(node(id, text) for id, text in texts.items()), node("d", "Matt Joyce left.", kind=Kind.CHUNK)):
+            for each in (
+                *(node(id, text) for id, text in texts.items()),
+                node("d", "Matt Joyce left.", kind=Kind.CHUNK),
+            ):
                 store._database.connection.execute(*unsealed(each))
             places = {**{id: text.index("Matt") for id, text in texts.items()}, "d": 0}
-            store.mention([said(id, "matt joyce")._replace(start=start, end=start + 10) for id, start in places.items()])
+            store.mention(
+                [
+                    said(id, "matt joyce")._replace(start=start, end=start + 10)
+                    for id, start in places.items()
+                ]
+            )
     with closing(SqliteStore.open(path)) as store:
         found = store.named(["matt joyce"], where(), limit=5)["matt joyce"]
         assert (found.openers, found.holders, found.nodes) == (("a",), ("d", "e", "c", "b", "a"), 5)

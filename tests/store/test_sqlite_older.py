@@ -1,4 +1,7 @@
-"""Files of earlier versions: one that is not what it says stays as it is, one that cannot be written is read all the same."""
+"""Files of earlier versions.
+
+One that is not what it says stays as it is, one that cannot be written is read all the same.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +26,15 @@ def older(path: Path, version: int, *more: str) -> None:
     """Make a store as a Clew of this version left it, and do something more to it."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
-        for name, arguments in (("clew_terms", 1), ("clew_body", 2), ("clew_facet", 1)):  # what its triggers called
+        # what its triggers called
+        for name, arguments in (("clew_terms", 1), ("clew_body", 2), ("clew_facet", 1)):
             connection.create_function(name, arguments, lambda *given: str(given[-1]))
         schema.migrate(connection, path, migrations=schema.MIGRATIONS[:version])
         for id, text in TEXTS.items():
             connection.execute(*unsealed(node(id, text)))
-            connection.execute("INSERT INTO event (node, kind, at, detail) VALUES (?, 'ADD', 0, '{}')", (id,))
+            connection.execute(
+                "INSERT INTO event (node, kind, at, detail) VALUES (?, 'ADD', 0, '{}')", (id,)
+            )
         for statement in more:
             connection.execute(statement)
 
@@ -40,7 +46,11 @@ def version_of(path: Path) -> int:
 
 @pytest.mark.parametrize("version", EARLIER)
 @pytest.mark.parametrize(
-    ("lacking", "statement"), [("posting", "DROP TABLE posting"), ("access.last_at", "ALTER TABLE access RENAME COLUMN last_at TO other")]
+    ("lacking", "statement"),
+    [
+        ("posting", "DROP TABLE posting"),
+        ("access.last_at", "ALTER TABLE access RENAME COLUMN last_at TO other"),
+    ],
 )
 def test_a_file_that_lacks_what_its_version_has_is_refused_and_left_at_its_version(
     tmp_path: Path, version: int, lacking: str, statement: str
@@ -48,14 +58,18 @@ def test_a_file_that_lacks_what_its_version_has_is_refused_and_left_at_its_versi
     path = tmp_path / "store"
     older(path, version, statement)
     for _ in range(2):
-        with pytest.raises(CorruptStoreError, match=rf"lacks {lacking}.*left as it is.*clew export"):
+        with pytest.raises(
+            CorruptStoreError, match=rf"lacks {lacking}.*left as it is.*clew export"
+        ):
             SqliteStore.open(path)
         assert version_of(path) == version
     assert not list(tmp_path.glob("*backup*"))
 
 
 @pytest.mark.parametrize("version", EARLIER)
-def test_an_older_file_keeps_its_events_and_goes_on_in_the_new_way(tmp_path: Path, version: int) -> None:
+def test_an_older_file_keeps_its_events_and_goes_on_in_the_new_way(
+    tmp_path: Path, version: int
+) -> None:
     path = tmp_path / "store"
     older(path, version)
     added = Event(node="c", kind=EventKind.ADD, at=NOW, detail={"source": "inbox"})
@@ -93,9 +107,15 @@ def test_an_older_file_that_cannot_be_written_answers_and_refuses_writes_by_name
 
 
 @pytest.mark.parametrize(
-    "statement", ["DELETE FROM meta WHERE key = 'posting_seq'", "UPDATE meta SET value = 'x' WHERE key = 'posting_newest'"]
+    "statement",
+    [
+        "DELETE FROM meta WHERE key = 'posting_seq'",
+        "UPDATE meta SET value = 'x' WHERE key = 'posting_newest'",
+    ],
 )
-def test_segments_without_their_place_in_the_log_are_not_used(tmp_path: Path, statement: str) -> None:
+def test_segments_without_their_place_in_the_log_are_not_used(
+    tmp_path: Path, statement: str
+) -> None:
     path = tmp_path / "store"
     with closing(SqliteStore.open(path)) as store:
         store.insert([node(f"n{number}", f"Shelf {number} holds plums") for number in range(100)])

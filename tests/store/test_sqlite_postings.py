@@ -1,4 +1,7 @@
-"""The words in memory answer as FTS5 would for each space, whatever happened to the store; small numbers force every path."""
+"""The words in memory answer as FTS5 would for each space, whatever happened to the store.
+
+Small numbers force every path.
+"""
 
 from __future__ import annotations
 
@@ -16,22 +19,23 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, settings
 
-from clew.gist import searched_text
 from clew.ports import Store
 from clew.store import bm25
 from clew.store.filters import passes
-from clew.store.sqlite import SqliteStore, segments, topwords, wordindex
+from clew.store.sqlite import SqliteStore, segments
+from clew.store.sqlite import lexical as topwords
+from clew.store.sqlite import word_index as wordindex
 from clew.testing import MODEL, NOW, added, later, node, raises, where
-from clew.testing.chapters.filtering import Filtering
-from clew.testing.chapters.isolating import Isolating
-from clew.testing.chapters.keeping import Keeping
-from clew.testing.chapters.placing import Placing
-from clew.testing.chapters.searching import Searching
-from clew.testing.chapters.sharing import Sharing
-from clew.testing.chapters.speaking import Speaking
-from clew.testing.chapters.transacting import Transacting
+from clew.testing.chapters.admin import Sharing
+from clew.testing.chapters.events import Transacting
+from clew.testing.chapters.filters import Filtering
+from clew.testing.chapters.isolation import Isolating
+from clew.testing.chapters.records import Keeping
+from clew.testing.chapters.vectors import Searching
+from clew.testing.chapters.words import Placing, Speaking
+from clew.text.gist import searched_text
+from clew.text.words import terms
 from clew.types import Filter, Match, Node, Ranking, ranked
-from clew.words import terms
 from tests.properties.test_store_oracle import SideBySide
 
 EXACT = 1e-12  # FTS5 adds up in another order
@@ -53,14 +57,17 @@ def small(*, checkpoint: int = 16, segment: int = 8, tail: int = 4) -> ExitStack
     return stack
 
 
-@pytest.fixture(params=[1, 1000], ids=["written at once", "written once"])  # and now and then in SideBySideWithPostings
+# and now and then in SideBySideWithPostings
+@pytest.fixture(params=[1, 1000], ids=["written at once", "written once"])
 def sizes(request: pytest.FixtureRequest) -> Iterator[None]:
     with small(checkpoint=request.param):
         yield
 
 
 @pytest.mark.usefixtures("sizes")
-class TestSqliteStoreWithPostings(Keeping, Searching, Placing, Speaking, Filtering, Transacting, Sharing, Isolating):
+class TestSqliteStoreWithPostings(
+    Keeping, Searching, Placing, Speaking, Filtering, Transacting, Sharing, Isolating
+):
     """The chapters that search by words."""
 
     path: Path
@@ -94,7 +101,11 @@ class SideBySideWithPostings(SideBySide):
 
 TestSideBySideWithPostings = SideBySideWithPostings.TestCase
 TestSideBySideWithPostings.settings = settings(
-    max_examples=15, stateful_step_count=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=15,
+    stateful_step_count=30,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
 )
 
 
@@ -130,17 +141,35 @@ class Texts:
 
     def node(self, number: int) -> Node:
         draw = self.draw
-        fields = {"space": draw.choice(SPACES), "category": draw.choice(["fact", "observation"]), "title": self.text(most=4)}
-        return node(f"n{number:05}", self.text(), **fields, archived=draw.random() < 0.1, t_valid=later(-draw.randint(0, 9)))
+        fields = {
+            "space": draw.choice(SPACES),
+            "category": draw.choice(["fact", "observation"]),
+            "title": self.text(most=4),
+        }
+        return node(
+            f"n{number:05}",
+            self.text(),
+            **fields,
+            archived=draw.random() < 0.1,
+            t_valid=later(-draw.randint(0, 9)),
+        )
 
     def change(self) -> dict[str, Any]:
-        return self.draw.choice([{"text": self.text()}, {"title": self.text(most=3)}, {"archived": True}])
+        return self.draw.choice(
+            [{"text": self.text()}, {"title": self.text(most=3)}, {"archived": True}]
+        )
 
     def question(self) -> list[str]:
         return terms(self.text(most=6))
 
 
-FILTERS = (where(), where(space="work"), where(categories=("fact",)), where(archived=True, since=later(-3)), where(space="none"))
+FILTERS = (
+    where(),
+    where(space="work"),
+    where(categories=("fact",)),
+    where(archived=True, since=later(-3)),
+    where(space="none"),
+)
 
 
 Asked = tuple[list[str], Filter, int]
@@ -148,7 +177,9 @@ Asked = tuple[list[str], Filter, int]
 
 def by_fts5(store: SqliteStore, asked: Sequence[Asked]) -> list[Ranking]:
     """Answer from SQLite's own full-text search: an index for each space, made for the moment."""
-    spaces = {space: Fts5(list(store.nodes(space))) for space in {filter.space for _, filter, _ in asked}}
+    spaces = {
+        space: Fts5(list(store.nodes(space))) for space in {filter.space for _, filter, _ in asked}
+    }
     return [spaces[filter.space].search(words, filter)[:limit] for words, filter, limit in asked]
 
 
@@ -160,12 +191,23 @@ class Fts5:
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = dict(enumerate(nodes))
         self.connection = sqlite3.connect(":memory:")
-        self.connection.execute(f"CREATE VIRTUAL TABLE words USING fts5 ({self.COLUMNS}, tokenize='ascii')")
+        self.connection.execute(
+            f"CREATE VIRTUAL TABLE words USING fts5 ({self.COLUMNS}, tokenize='ascii')"
+        )
         rows = [
-            (number, *(" ".join(terms(column)) for column in (each.title, searched_text(each.kind, each.text), each.context)), "spacetoken")
+            (
+                number,
+                *(
+                    " ".join(terms(column))
+                    for column in (each.title, searched_text(each.kind, each.text), each.context)
+                ),
+                "spacetoken",
+            )
             for number, each in self.nodes.items()
         ]
-        self.connection.executemany(f"INSERT INTO words (rowid, {self.COLUMNS}) VALUES (?, ?, ?, ?, ?)", rows)
+        self.connection.executemany(
+            f"INSERT INTO words (rowid, {self.COLUMNS}) VALUES (?, ?, ?, ?, ?)", rows
+        )
 
     def search(self, asked: Sequence[str], filter: Filter) -> Ranking:
         if not asked:
@@ -176,11 +218,16 @@ class Fts5:
             found = f"SELECT rowid, bm25(words, {weights}) FROM words WHERE words MATCH ?"
             with closing(self.connection.execute(found, (f'"{term}"',))) as rows:
                 ranks = dict(rows)
-            idf = max(math.log((len(self.nodes) - len(ranks) + 0.5) / (len(ranks) + 0.5)), 1e-6)  # as FTS5 has it
+            # as FTS5 has it
+            idf = max(math.log((len(self.nodes) - len(ranks) + 0.5) / (len(ranks) + 0.5)), 1e-6)
             weight = bm25.query_weight(said) * bm25.idf(len(self.nodes), len(ranks)) / idf
             for number, rank in ranks.items():
                 scores[number] = scores.get(number, 0.0) - rank * weight
-        return ranked(Match(self.nodes[number].id, score) for number, score in scores.items() if passes(self.nodes[number], filter))
+        return ranked(
+            Match(self.nodes[number].id, score)
+            for number, score in scores.items()
+            if passes(self.nodes[number], filter)
+        )
 
 
 def agree(found: Ranking, expected: Ranking) -> None:
@@ -194,7 +241,9 @@ def agree(found: Ranking, expected: Ranking) -> None:
 
 def questions(texts: Texts, count: int) -> list[Asked]:
     drawn = [texts.question() for _ in range(count)]
-    return [(words, filter, limit) for words in drawn for filter in FILTERS for limit in (1, 10, 5000)]
+    return [
+        (words, filter, limit) for words in drawn for filter in FILTERS for limit in (1, 10, 5000)
+    ]
 
 
 def answers(store: SqliteStore, asked: Sequence[Asked]) -> list[Ranking]:
@@ -208,7 +257,9 @@ def compare(store: SqliteStore, texts: Texts, *, count: int = 10) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_scores_are_those_of_fts5_through_updates_deletions_and_reopening(tmp_path: Path, seed: int) -> None:
+def test_scores_are_those_of_fts5_through_updates_deletions_and_reopening(
+    tmp_path: Path, seed: int
+) -> None:
     texts = Texts(seed)
     with small(checkpoint=150, segment=64, tail=32):
         store = opened(tmp_path, texts.nodes(300))
@@ -228,9 +279,14 @@ def test_scores_are_those_of_fts5_through_updates_deletions_and_reopening(tmp_pa
         store.close()
 
 
-def test_a_word_that_occurs_very_often_and_a_very_long_text_are_counted_exactly(tmp_path: Path) -> None:
+def test_a_word_that_occurs_very_often_and_a_very_long_text_are_counted_exactly(
+    tmp_path: Path,
+) -> None:
     with small():
-        crowds = [node(f"n{count}", "apple " * count + "pear " * (count % 7)) for count in (1, 255, 256, 70_000)]
+        crowds = [
+            node(f"n{count}", "apple " * count + "pear " * (count % 7))
+            for count in (1, 255, 256, 70_000)
+        ]
         store = opened(tmp_path, [*crowds, *(node(f"m{i}", "plum fig") for i in range(9))])
         for _ in range(2):
             (expected,) = by_fts5(store, [(["appl", "pear"], where(), 9)])
@@ -244,7 +300,9 @@ def test_a_word_that_occurs_very_often_and_a_very_long_text_are_counted_exactly(
 
 
 @pytest.mark.usefixtures("sizes")
-def test_what_a_transaction_wrote_is_seen_inside_it_and_gone_after_a_rollback(tmp_path: Path) -> None:
+def test_what_a_transaction_wrote_is_seen_inside_it_and_gone_after_a_rollback(
+    tmp_path: Path,
+) -> None:
     store = opened(tmp_path, [node("a", "apple"), node("b", "pear")])
     before = store.sparse(["appl"], where(), limit=5)
     with raises(ZeroDivisionError), store.transaction():
@@ -299,9 +357,12 @@ def test_searches_beside_a_writer_in_another_thread_see_whole_commits(tmp_path: 
 
 def test_rows_that_the_last_look_drops_never_leave_the_list_short(tmp_path: Path) -> None:
     with small():
-        nodes = [node(f"n{i:03}", "apple " * (30 - i) + "pear", category=f"c{i}") for i in range(30)]
+        nodes = [
+            node(f"n{i:03}", "apple " * (30 - i) + "pear", category=f"c{i}") for i in range(30)
+        ]
         store = opened(tmp_path, nodes)
-        with patch("clew.store.sqlite.columns.name_code", lambda name: 7):  # every category collides
+        # every category collides
+        with patch("clew.store.sqlite.vector_index.name_code", lambda name: 7):
             store.update("n000", importance=0.1)
             store._words.forget()
             store.repair()
@@ -323,7 +384,9 @@ DAMAGE = (
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damaged_segments_are_noticed_answered_around_and_repaired(tmp_path: Path, damage: str) -> None:
+def test_damaged_segments_are_noticed_answered_around_and_repaired(
+    tmp_path: Path, damage: str
+) -> None:
     texts = Texts()
     with small(checkpoint=30, segment=16):
         opened(tmp_path, texts.nodes(80)).close()

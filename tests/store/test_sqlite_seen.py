@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clew.store.sqlite import SqliteStore, seen
+from clew.store.sqlite import SqliteStore
+from clew.store.sqlite import row_cache as seen
 from clew.testing import MODEL, NOW, added, node, unit, where
 from tests.store.tracing import statements
 
@@ -78,7 +79,9 @@ def test_a_counted_access_shows_at_once(store: SqliteStore) -> None:
     assert [store.signals(IDS)[id].accesses for id in IDS] == [1, 0]
 
 
-def test_what_a_search_read_before_a_commit_is_not_taken_for_newer(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_search_read_before_a_commit_is_not_taken_for_newer(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A search that began before a commit may note what it saw only after somebody has looked at what was committed."""
     read, looked = threading.Event(), threading.Event()
     note = seen.Seen.note
@@ -99,7 +102,9 @@ def test_what_a_search_read_before_a_commit_is_not_taken_for_newer(store: Sqlite
     assert importances(store)["a"] == 0.9
 
 
-def test_what_is_uncommitted_is_seen_inside_alone_and_gone_after_a_rollback(store: SqliteStore) -> None:
+def test_what_is_uncommitted_is_seen_inside_alone_and_gone_after_a_rollback(
+    store: SqliteStore,
+) -> None:
     store.signals(IDS)
     searched(store)
     with ThreadPoolExecutor(max_workers=1) as other:
@@ -113,7 +118,9 @@ def test_what_is_uncommitted_is_seen_inside_alone_and_gone_after_a_rollback(stor
         assert other.submit(importances, store).result()["a"] == importances(store)["a"] == 0.5
 
 
-def test_a_node_that_is_written_again_under_its_id_is_found_under_its_new_number(store: SqliteStore) -> None:
+def test_a_node_that_is_written_again_under_its_id_is_found_under_its_new_number(
+    store: SqliteStore,
+) -> None:
     searched(store)
     store.delete(["a"])
     assert store.get(IDS).keys() == {"b"}
@@ -131,7 +138,11 @@ def test_a_number_is_only_where_to_look_first(store: SqliteStore) -> None:
 
 
 def test_coverage_and_model_follow_every_commit(store: SqliteStore, path: Path) -> None:
-    assert (store.coverage("default").nodes, store.coverage("work").nodes, store.model()) == (2, 0, MODEL)
+    assert (store.coverage("default").nodes, store.coverage("work").nodes, store.model()) == (
+        2,
+        0,
+        MODEL,
+    )
     with closing(SqliteStore.open(path)) as other:
         added(other, [node("w", space="work")])
     assert (store.coverage("default").nodes, store.coverage("work").nodes) == (2, 1)
@@ -141,7 +152,9 @@ def test_coverage_and_model_follow_every_commit(store: SqliteStore, path: Path) 
     assert store.coverage("work").nodes == 0
 
 
-def test_memory_of_what_was_seen_is_bounded(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_of_what_was_seen_is_bounded(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("KEPT", "ANSWERS_KEPT"):
         monkeypatch.setattr(seen, name, 40)
     added(store, [node(f"n{n:02}") for n in range(20)])

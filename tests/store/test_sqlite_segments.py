@@ -1,4 +1,7 @@
-"""A store that grows gets segments of words: what that changes for write transactions, other handles, older files and the store's care."""
+"""A store that grows gets segments of words.
+
+What that changes for write transactions, other handles, older files and the store's care.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ import pytest
 
 from clew.errors import StoreError
 from clew.store.sqlite import SqliteStore, lexical, schema, segments
-from clew.store.sqlite.postings import words_of
+from clew.store.sqlite.word_index import words_of
 from clew.testing import added, node, raises, where
 from tests.store.test_sqlite_postings import Texts, answers, compare, opened, questions, small
 from tests.store.unsealed import unsealed
@@ -62,7 +65,9 @@ def shake(store: SqliteStore, texts: Texts) -> None:
 # --- growing ---
 
 
-def test_segments_are_written_in_the_commit_that_brings_the_store_over_the_threshold(tmp_path: Path, texts: Texts) -> None:
+def test_segments_are_written_in_the_commit_that_brings_the_store_over_the_threshold(
+    tmp_path: Path, texts: Texts
+) -> None:
     with closing(opened(tmp_path, texts.nodes(THRESHOLD - 1))) as store:
         compare(store, texts)
         assert stored(store) == 0
@@ -72,9 +77,14 @@ def test_segments_are_written_in_the_commit_that_brings_the_store_over_the_thres
         assert store.verify() == ()
 
 
-def test_after_a_rolled_back_crossing_the_next_commit_looks_again(tmp_path: Path, texts: Texts) -> None:
+def test_after_a_rolled_back_crossing_the_next_commit_looks_again(
+    tmp_path: Path, texts: Texts
+) -> None:
     with closing(opened(tmp_path, texts.nodes(THRESHOLD - 1))) as store:
-        with patch.object(segments, "note", side_effect=ZeroDivisionError), raises(ZeroDivisionError):
+        with (
+            patch.object(segments, "note", side_effect=ZeroDivisionError),
+            raises(ZeroDivisionError),
+        ):
             added(store, texts.nodes(5))
         assert stored(store) == 0
         compare(store, texts)
@@ -83,9 +93,15 @@ def test_after_a_rolled_back_crossing_the_next_commit_looks_again(tmp_path: Path
         compare(store, texts)
 
 
-def test_a_commit_that_failed_leaves_the_words_as_they_were_until_one_succeeds(tmp_path: Path, texts: Texts) -> None:
+def test_a_commit_that_failed_leaves_the_words_as_they_were_until_one_succeeds(
+    tmp_path: Path, texts: Texts
+) -> None:
     def authorised(action: int, operation: str | None, *_: object) -> int:
-        return sqlite3.SQLITE_DENY if (action, operation) == (sqlite3.SQLITE_TRANSACTION, "COMMIT") else sqlite3.SQLITE_OK
+        return (
+            sqlite3.SQLITE_DENY
+            if (action, operation) == (sqlite3.SQLITE_TRANSACTION, "COMMIT")
+            else sqlite3.SQLITE_OK
+        )
 
     with closing(opened(tmp_path, texts.nodes(THRESHOLD - 1))) as store:
         store._database.connection.set_authorizer(authorised)
@@ -99,7 +115,9 @@ def test_a_commit_that_failed_leaves_the_words_as_they_were_until_one_succeeds(t
         compare(store, texts)
 
 
-def test_one_transaction_may_cross_the_threshold_and_search_on_both_sides(tmp_path: Path, texts: Texts) -> None:
+def test_one_transaction_may_cross_the_threshold_and_search_on_both_sides(
+    tmp_path: Path, texts: Texts
+) -> None:
     with closing(opened(tmp_path, texts.nodes(5))) as store:
         asked = questions(texts, 4)
         with store.transaction():
@@ -119,14 +137,22 @@ def test_a_store_that_shrinks_keeps_its_segments(large: SqliteStore, texts: Text
 
 
 def test_other_handles_and_processes_follow_the_crossing(tmp_path: Path, texts: Texts) -> None:
-    with closing(opened(tmp_path, texts.nodes(THRESHOLD - 1))) as store, closing(opened(tmp_path)) as other:
+    with (
+        closing(opened(tmp_path, texts.nodes(THRESHOLD - 1))) as store,
+        closing(opened(tmp_path)) as other,
+    ):
         compare(other, texts, count=1)
         added(store, texts.nodes(20))
         compare(other, texts, count=3)
         added(other, [node("far", "kumquat")])
         asked = "from clew.testing import where; print([m.id for m in s.sparse(['kumquat'], where(), limit=5)])"
         script = f"import sys; from clew.store.sqlite import SqliteStore; s = SqliteStore.open(sys.argv[1]); {asked}"
-        answer = subprocess.run([sys.executable, "-c", script, str(tmp_path / "store")], capture_output=True, text=True, check=True)
+        answer = subprocess.run(
+            [sys.executable, "-c", script, str(tmp_path / "store")],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         assert answer.stdout.strip() == "['far']"
         assert [match.id for match in store.sparse(["kumquat"], where(), limit=5)] == ["far"]
 
@@ -136,7 +162,10 @@ def test_a_process_that_opens_a_small_store_reads_few_texts(tmp_path: Path, text
         store = opened(tmp_path, texts.nodes(THRESHOLD))
         for _ in range(100):
             added(store, texts.nodes(1))
-            with patch("clew.store.sqlite.segments.words_of", wraps=words_of) as analysed, closing(opened(tmp_path)) as fresh:
+            with (
+                patch("clew.store.sqlite.segments.words_of", wraps=words_of) as analysed,
+                closing(opened(tmp_path)) as fresh,
+            ):
                 fresh.sparse(["bab"], where(), limit=1)
             assert analysed.call_count <= 1 + texts.made // segments.CHANGES_SHARE
         store.close()
@@ -146,7 +175,9 @@ def test_a_process_that_opens_a_small_store_reads_few_texts(tmp_path: Path, text
 
 
 @pytest.mark.parametrize("count", [3, 2 * THRESHOLD])
-def test_a_file_with_words_in_fts5_is_backed_up_and_has_them_in_postings_after(tmp_path: Path, texts: Texts, count: int) -> None:
+def test_a_file_with_words_in_fts5_is_backed_up_and_has_them_in_postings_after(
+    tmp_path: Path, texts: Texts, count: int
+) -> None:
     path, nodes = tmp_path / "store", texts.nodes(count)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for name, arguments in (("clew_terms", 1), ("clew_body", 2), ("clew_facet", 1)):
@@ -154,13 +185,17 @@ def test_a_file_with_words_in_fts5_is_backed_up_and_has_them_in_postings_after(t
         schema.migrate(connection, path, migrations=schema.MIGRATIONS[:3])
         for each in nodes:
             connection.execute(*unsealed(each))
-            connection.execute("INSERT INTO event (node, kind, at, detail) VALUES (?, 'ADD', 0, '{}')", (each.id,))
+            connection.execute(
+                "INSERT INTO event (node, kind, at, detail) VALUES (?, 'ADD', 0, '{}')", (each.id,)
+            )
         (held,) = connection.execute("SELECT count(*) FROM word_index_docsize").fetchone()
         assert held == count
     with closing(opened(tmp_path)) as store:
         compare(store, texts)
         assert bool(stored(store)) is (count >= THRESHOLD)
-        left = store._database.connection.execute("SELECT name FROM sqlite_master WHERE name LIKE 'word%' OR instr(sql, 'clew_')")
+        left = store._database.connection.execute(
+            "SELECT name FROM sqlite_master WHERE name LIKE 'word%' OR instr(sql, 'clew_')"
+        )
         assert left.fetchall() == []
         assert store.verify() == ()
     assert (tmp_path / "store.v3.backup").exists()
@@ -200,7 +235,9 @@ def test_a_rolled_back_part_of_a_transaction_is_not_found(large: SqliteStore, te
     compare(large, texts)
 
 
-def test_the_words_are_read_once_in_a_transaction_however_often_it_searches(large: SqliteStore, texts: Texts) -> None:
+def test_the_words_are_read_once_in_a_transaction_however_often_it_searches(
+    large: SqliteStore, texts: Texts
+) -> None:
     with patch.object(lexical, "_loaded", wraps=lexical._loaded) as loaded:
         with large.transaction():
             for _ in range(5):
@@ -238,7 +275,10 @@ def first_word(text: str) -> list[str]:
 
 def test_a_large_store_follows_another_analysis(tmp_path: Path, texts: Texts) -> None:
     opened(tmp_path, texts.nodes(2 * THRESHOLD)).close()
-    version, analysis = patch("clew.store.sqlite.store.ANALYSER_VERSION", 99), patch("clew.store.sqlite.postings.terms", first_word)
+    version, analysis = (
+        patch("clew.store.sqlite.store.ANALYSER_VERSION", 99),
+        patch("clew.store.sqlite.word_index.terms", first_word),
+    )
     with version, analysis, closing(opened(tmp_path)) as changed:
         known = list(changed.nodes("work"))
         (asked,) = first_word(known[0].text)

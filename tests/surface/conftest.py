@@ -29,15 +29,25 @@ class Cli:
 
     store: Path
 
-    def __call__(self, *arguments: str, stdin: str | bytes | None = None, code: int | None = 0) -> Result:
+    def __call__(
+        self, *arguments: str, stdin: str | bytes | None = None, code: int | None = 0
+    ) -> Result:
         result = CliRunner().invoke(app, list(arguments), input=stdin, prog_name="clew")
         if code is not None:
-            assert result.exit_code == code, (arguments, result.exit_code, result.output, result.exception)
+            assert result.exit_code == code, (
+                arguments,
+                result.exit_code,
+                result.output,
+                result.exception,
+            )
         return result
 
-    def json(self, *arguments: str, stdin: str | bytes | None = None, code: int | None = 0) -> dict[str, Any]:
+    def json(
+        self, *arguments: str, stdin: str | bytes | None = None, code: int | None = 0
+    ) -> dict[str, Any]:
         result = self(*arguments, "--json", stdin=stdin, code=code)
-        document: dict[str, Any] = json.loads(result.stdout)  # fails unless it is exactly one document
+        # fails unless it is exactly one document
+        document: dict[str, Any] = json.loads(result.stdout)
         return document
 
     def add(self, text: str, *options: str) -> str:
@@ -74,7 +84,11 @@ Process = Callable[..., subprocess.CompletedProcess[bytes]]
 def process(cli: Cli) -> Process:
     """Run `clew` as a process of its own, forked from one that has loaded everything, in the environment of the `cli` fixture."""
 
-    def run(*arguments: str | bytes, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
-        return run_forked(["-m", "clew", *arguments], input=stdin, env={**os.environ, **environment})
+    def run(
+        *arguments: str | bytes, stdin: bytes = b"", **environment: str
+    ) -> subprocess.CompletedProcess[bytes]:
+        return run_forked(
+            ["-m", "clew", *arguments], input=stdin, env={**os.environ, **environment}
+        )
 
     return run

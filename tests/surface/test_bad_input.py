@@ -1,4 +1,7 @@
-"""Whatever is typed or piped: a clear error, the right exit code, never a traceback, nothing lost."""
+"""Whatever is typed or piped.
+
+A clear error, the right exit code, never a traceback, nothing lost.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from clew.words import content_hash
+from clew.text.words import content_hash
 from tests.surface.conftest import TEXTS, Cli, Process
 
 
-def check_error(cli: Cli, *arguments: str, code: int, kind: str, stdin: str | bytes | None = None) -> str:
+def check_error(
+    cli: Cli, *arguments: str, code: int, kind: str, stdin: str | bytes | None = None
+) -> str:
     """Return the message; both forms of the error must be well-formed."""
     result = cli(*arguments, stdin=stdin, code=code)
     assert "Traceback" not in result.output
@@ -39,13 +44,28 @@ def test_nul_bytes_are_removed_and_noted(cli: Cli) -> None:
 
 def test_ten_megabytes_are_rejected(cli: Cli) -> None:
     answer = cli.json("add", "-", stdin=b"word " * 2_000_000, code=1)
-    assert (answer["outcomes"][0]["rule"], answer["outcomes"][0]["value"]) == ("too_long", 10_000_000)
-    assert len(check_error(cli, "recall", "-", stdin=b"word " * 2_000_000, code=2, kind="input.invalid")) < 500
+    assert (answer["outcomes"][0]["rule"], answer["outcomes"][0]["value"]) == (
+        "too_long",
+        10_000_000,
+    )
+    assert (
+        len(
+            check_error(
+                cli, "recall", "-", stdin=b"word " * 2_000_000, code=2, kind="input.invalid"
+            )
+        )
+        < 500
+    )
 
 
-def test_bytes_that_are_no_text_are_removed_from_a_memory_and_refused_in_a_query(process: Process) -> None:
+def test_bytes_that_are_no_text_are_removed_from_a_memory_and_refused_in_a_query(
+    process: Process,
+) -> None:
     answer = process("add", b"this is \xff\xfe no text at all", "--json")
-    assert (answer.returncode, json.loads(answer.stdout)["notes"]) == (0, ["Removed 2 control characters: U+DCFE (1), U+DCFF (1)."])
+    assert (answer.returncode, json.loads(answer.stdout)["notes"]) == (
+        0,
+        ["Removed 2 control characters: U+DCFE (1), U+DCFF (1)."],
+    )
     answer = process("recall", b"this is \xff no text", "--json")
     assert (answer.returncode, json.loads(answer.stdout)["error"]["code"]) == (2, "input.invalid")
     answer = process("add", b"fine text for a memory", "--space", b"\xff\xfe")
@@ -55,7 +75,20 @@ def test_bytes_that_are_no_text_are_removed_from_a_memory_and_refused_in_a_query
 
 @pytest.mark.parametrize(
     "query",
-    ['"', '"unbalanced', "*", "sta*", "NEAR(a b)", "text:staging", "a AND OR NOT b", "^x", "-x", "'; DROP TABLE node; --", "(((", "%"],
+    [
+        '"',
+        '"unbalanced',
+        "*",
+        "sta*",
+        "NEAR(a b)",
+        "text:staging",
+        "a AND OR NOT b",
+        "^x",
+        "-x",
+        "'; DROP TABLE node; --",
+        "(((",
+        "%",
+    ],
 )
 def test_query_syntax_and_sql_are_only_words(filled: Cli, query: str) -> None:
     result = filled("recall", "--", query, code=None)
@@ -68,10 +101,25 @@ def test_query_syntax_and_sql_are_only_words(filled: Cli, query: str) -> None:
 def test_sql_in_every_field_is_only_text(cli: Cli) -> None:
     evil = "x'); DROP TABLE node; --"
     id = cli.add(
-        f"A memory about {evil}", "--title", evil, "--tag", evil, "--space", evil, "--source", evil, "--metadata", f"{evil}={evil}"
+        f"A memory about {evil}",
+        "--title",
+        evil,
+        "--tag",
+        evil,
+        "--space",
+        evil,
+        "--source",
+        evil,
+        "--metadata",
+        f"{evil}={evil}",
     )
     assert cli.json("show", id)["tags"] == [evil]
-    assert cli.json("recall", "memory", "--space", evil, "--tag", evil, "--metadata", f"{evil}={evil}")["hits"][0]["id"] == id
+    assert (
+        cli.json(
+            "recall", "memory", "--space", evil, "--tag", evil, "--metadata", f"{evil}={evil}"
+        )["hits"][0]["id"]
+        == id
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,7 +167,9 @@ def test_wrong_values_of_recall_are_input_errors(filled: Cli, options: tuple[str
         ("--metadata", "=x"),
     ],
 )
-def test_wrong_fields_of_a_memory_are_input_errors_and_nothing_is_stored(cli: Cli, options: tuple[str, str]) -> None:
+def test_wrong_fields_of_a_memory_are_input_errors_and_nothing_is_stored(
+    cli: Cli, options: tuple[str, str]
+) -> None:
     cli("init")
     message = check_error(cli, "add", TEXTS[0], *options, code=2, kind="input.invalid")
     assert len(message) < 400
@@ -174,7 +224,15 @@ def test_a_newer_schema_is_refused(filled: Cli) -> None:
 
 def test_a_place_that_cannot_be_written_is_said(filled: Cli, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("a regular file, not a folder")
-    check_error(filled, "add", TEXTS[0], "--store", str(tmp_path / "file" / "x.clew"), code=3, kind="store.read_only")
+    check_error(
+        filled,
+        "add",
+        TEXTS[0],
+        "--store",
+        str(tmp_path / "file" / "x.clew"),
+        code=3,
+        kind="store.read_only",
+    )
     result = filled.json("export", str(tmp_path / "file" / "x.jsonl"), code=3)
     assert result["error"]["code"] == "system"
 
@@ -186,7 +244,10 @@ def test_a_wrong_setting_is_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_memory_cannot_command_the_terminal(cli: Cli, tmp_path: Path) -> None:
-    """`add` removes control characters; the text of an export from elsewhere may still bring them in."""
+    """`add` removes control characters.
+
+    The text of an export from elsewhere may still bring them in.
+    """
     cli("add", "An ordinary memory [bold red]with markup[/] in it", "--title", "Plain")
     file = tmp_path / "x.jsonl"
     cli("export", str(file))
@@ -206,7 +267,9 @@ def test_a_memory_cannot_command_the_terminal(cli: Cli, tmp_path: Path) -> None:
         json.loads(document)
 
 
-def test_a_bug_is_told_in_a_line_and_shown_whole_on_request(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_is_told_in_a_line_and_shown_whole_on_request(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("division by zero")
 

@@ -38,7 +38,10 @@ def test_people_see_what_goes_and_when_the_next_one_does(filled: Cli) -> None:
     shown = filled("decay", "--now", "2999-01-01")
     assert "Would archive 3 memories of 3." in shown.stdout
     assert "clew decay --apply" in shown.stderr
-    assert "Archived 3 memories of 3." in filled("decay", "--apply", "--now", "2999-01-01", "--force").stdout
+    assert (
+        "Archived 3 memories of 3."
+        in filled("decay", "--apply", "--now", "2999-01-01", "--force").stdout
+    )
 
 
 def test_a_long_list_is_cut_for_people_and_whole_for_programs(cli: Cli) -> None:
@@ -52,8 +55,13 @@ def test_protected_ones_are_counted_and_a_space_can_be_named(cli: Cli) -> None:
     other = cli.add(TEXTS[1], "--space", "other")
     cli("protect", kept)
     assert cli.json("decay", "--now", "2999-01-01")["protected"] == 1
-    assert "1 memory would have gone without protection." in cli("decay", "--now", "2999-01-01").stdout
-    assert [each["id"] for each in cli.json("decay", "--space", "other", "--now", "2999-01-01")["archived"]] == [other]
+    assert (
+        "1 memory would have gone without protection." in cli("decay", "--now", "2999-01-01").stdout
+    )
+    assert [
+        each["id"]
+        for each in cli.json("decay", "--space", "other", "--now", "2999-01-01")["archived"]
+    ] == [other]
 
 
 def test_unarchive_brings_one_back(cli: Cli) -> None:

@@ -11,14 +11,24 @@ from clew.surface.cli.text import clean, one_line
 from clew.surface.escaping import escape_hidden, escape_line
 
 # Signs of the category "format" that are drawn: Arabic and Syriac number signs, hieroglyph layout.
-VISIBLE_FORMAT = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110CD, *range(0x13430, 0x13440)}
+VISIBLE_FORMAT = {
+    *range(0x600, 0x606),
+    0x6DD,
+    0x70F,
+    0x890,
+    0x891,
+    0x8E2,
+    0x110CD,
+    *range(0x13430, 0x13440),
+}
 
 
 def test_every_control_and_format_character_is_written_out_between_latin_letters() -> None:
     found = [
         code
         for code in range(sys.maxunicode + 1)
-        if unicodedata.category(chr(code)) in ("Cc", "Cf", "Cs", "Zl", "Zp") and escape_hidden(f"x{chr(code)}x") == f"x{chr(code)}x"
+        if unicodedata.category(chr(code)) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        and escape_hidden(f"x{chr(code)}x") == f"x{chr(code)}x"
     ]
     assert set(found) - VISIBLE_FORMAT == {ord("\t"), ord("\n")}
 
@@ -42,7 +52,13 @@ def test_what_scripts_and_emoji_need_stays(text: str) -> None:
 @pytest.mark.parametrize(
     "hidden",
     [
-        *("\u200d\u200c\u200d\u200c", "\ufe00\ufe01", "\u200d\ufe0f\u200d\ufe0f", "\U000e0100\U000e0101", "\U000e0041"),
+        *(
+            "\u200d\u200c\u200d\u200c",
+            "\ufe00\ufe01",
+            "\u200d\ufe0f\u200d\ufe0f",
+            "\U000e0100\U000e0101",
+            "\U000e0041",
+        ),
         *("\u202e", "\u2067", "\u200b", "\u3164", "\u2800"),
     ],
     ids=ascii,

@@ -23,12 +23,31 @@ ROW = {"system", "measures", "ci", "p_vs_bm25", "by_category", "cost"}
 @pytest.fixture
 def options(cli: Cli, tmp_path: Path) -> tuple[str, ...]:
     folder = beir_folder(tmp_path)
-    return ("--dataset", "beir", "--path", str(folder), "--cache", str(tmp_path / "cache"), "--resamples", "100")
+    return (
+        "--dataset",
+        "beir",
+        "--path",
+        str(folder),
+        "--cache",
+        str(tmp_path / "cache"),
+        "--resamples",
+        "100",
+    )
 
 
 def test_a_run_prints_a_table_with_every_row(cli: Cli, options: tuple[str, ...]) -> None:
     shown = cli("eval", "run", *options).stdout
-    for word in ("bm25", "dense", "rrf", "clew", "nDCG@10", "p vs bm25", "Comparisons", "Cost of a question", "Timings"):
+    for word in (
+        "bm25",
+        "dense",
+        "rrf",
+        "clew",
+        "nDCG@10",
+        "p vs bm25",
+        "Comparisons",
+        "Cost of a question",
+        "Timings",
+    ):
         assert word in shown
     assert f"{len(questions())} questions" in shown
     on_screen = in_terminal("eval", "run", *options, NO_COLOR="1")[1].decode()
@@ -36,7 +55,9 @@ def test_a_run_prints_a_table_with_every_row(cli: Cli, options: tuple[str, ...])
     assert all(len(line) <= 80 for line in on_screen.splitlines())
 
 
-def test_the_json_of_a_run_keeps_the_contract_and_is_the_same_twice(cli: Cli, options: tuple[str, ...]) -> None:
+def test_the_json_of_a_run_keeps_the_contract_and_is_the_same_twice(
+    cli: Cli, options: tuple[str, ...]
+) -> None:
     first, second = (cli("eval", "run", *options, "--json").stdout for _ in range(2))
     assert first == second
     document = json.loads(first)
@@ -46,7 +67,10 @@ def test_the_json_of_a_run_keeps_the_contract_and_is_the_same_twice(cli: Cli, op
         assert row.keys() >= ROW
         assert all(low <= row["measures"][name] <= high for name, (low, high) in row["ci"].items())
     assert "timings" not in document
-    assert "latency_ms_p50" in cli.json("eval", "run", *options, "--timings")["timings"]["systems"]["clew"]
+    assert (
+        "latency_ms_p50"
+        in cli.json("eval", "run", *options, "--timings")["timings"]["systems"]["clew"]
+    )
 
 
 def test_settings_model_and_systems_can_be_chosen(cli: Cli, options: tuple[str, ...]) -> None:
@@ -68,7 +92,9 @@ def test_settings_model_and_systems_can_be_chosen(cli: Cli, options: tuple[str, 
     assert document["measure"] == "MRR"
 
 
-def test_a_report_is_written_and_drawn_again(cli: Cli, options: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_report_is_written_and_drawn_again(
+    cli: Cli, options: tuple[str, ...], tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     shown = cli("eval", "run", *options, "--output", str(out)).stdout
     assert shown.count("wrote ") == 5
@@ -82,11 +108,16 @@ def test_a_report_is_written_and_drawn_again(cli: Cli, options: tuple[str, ...],
     assert cli.json("eval", "report", str(tmp_path), code=2)["error"]["field"] == "folder"
 
 
-def test_a_missing_peer_has_a_row_and_the_exit_code_tells(cli: Cli, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_peer_has_a_row_and_the_exit_code_tells(
+    cli: Cli, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "bm25s", None)  # as if it were not installed
     document = cli.json("eval", "run", *options, "--peers", "bm25s", code=1)
     assert document["rows"][-1]["error"] == "not installed: pip install bm25s PyStemmer"
-    assert "error: bm25s: not installed" in cli("eval", "run", *options, "--peers", "bm25s", code=1).stdout
+    assert (
+        "error: bm25s: not installed"
+        in cli("eval", "run", *options, "--peers", "bm25s", code=1).stdout
+    )
 
 
 @pytest.mark.parametrize(
@@ -107,7 +138,9 @@ def test_a_missing_peer_has_a_row_and_the_exit_code_tells(cli: Cli, options: tup
         (("--chunker", "x", "--dataset", "beir"), None),
     ],
 )
-def test_bad_options_are_usage_errors(cli: Cli, options: tuple[str, ...], arguments: tuple[str, ...], field: str | None) -> None:
+def test_bad_options_are_usage_errors(
+    cli: Cli, options: tuple[str, ...], arguments: tuple[str, ...], field: str | None
+) -> None:
     result = cli("eval", "run", *options, *arguments, "--json", code=None)
     document = json.loads(result.stdout)
     if field is not None:
@@ -115,29 +148,57 @@ def test_bad_options_are_usage_errors(cli: Cli, options: tuple[str, ...], argume
         assert document["error"]["field"] == field
 
 
-def test_policies_are_compared_on_one_budget(cli: Cli, options: tuple[str, ...], tmp_path: Path) -> None:
+def test_policies_are_compared_on_one_budget(
+    cli: Cli, options: tuple[str, ...], tmp_path: Path
+) -> None:
     out = tmp_path / "out"
-    command = ("eval", "compare", *options, "--policies", "single-hop,multi-hop", "--budget", "8", "--output", str(out))
+    command = (
+        "eval",
+        "compare",
+        *options,
+        "--policies",
+        "single-hop,multi-hop",
+        "--budget",
+        "8",
+        "--output",
+        str(out),
+    )
     document = cli.json(*command)
-    assert [row["system"] for row in document["rows"]][-3:] == ["single-hop@10", "single-hop@8", "multi-hop@8"]
-    samples = [json.loads(line) for line in (out / "samples.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["system"] for row in document["rows"]][-3:] == [
+        "single-hop@10",
+        "single-hop@8",
+        "multi-hop@8",
+    ]
+    samples = [
+        json.loads(line)
+        for line in (out / "samples.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     assert len(samples) == len(questions())
     for sample in samples:
         assert sample.keys() == {"query_id", "category", "single", "multi", "delta", "cost"}
         assert sample["cost"]["multi"]["chunks_examined"] <= 8
     assert "Cost of one policy by another" in cli(*command).stdout
-    assert cli.json("eval", "compare", *options, "--policies", "magic", code=2)["error"]["field"] == "policies"
+    assert (
+        cli.json("eval", "compare", *options, "--policies", "magic", code=2)["error"]["field"]
+        == "policies"
+    )
 
 
-def test_an_ablation_with_an_inert_variant_exits_with_one(cli: Cli, options: tuple[str, ...]) -> None:
+def test_an_ablation_with_an_inert_variant_exits_with_one(
+    cli: Cli, options: tuple[str, ...]
+) -> None:
     command = ("eval", "ablate", *options, "--no-usual", "--variant", "words:recipe=lexical")
     assert cli.json(*command)["ablations"][0]["changed"] > 0
     inert = (*command, "--variant", "inert:recall.max_query_characters=500")
     assert "changed no ranking" in cli.json(*inert, code=1)["ablations"][1]["error"]
-    assert "error: inert: changed no ranking" in " ".join(cli(*inert, "--keep-going").stdout.split())
+    assert "error: inert: changed no ranking" in " ".join(
+        cli(*inert, "--keep-going").stdout.split()
+    )
 
 
-def test_no_number_is_cut_off_on_a_narrow_screen(cli: Cli, options: tuple[str, ...], tmp_path: Path) -> None:
+def test_no_number_is_cut_off_on_a_narrow_screen(
+    cli: Cli, options: tuple[str, ...], tmp_path: Path
+) -> None:
     beir_folder(tmp_path, asked=questions()[:10])  # every variant asks them all
     command = ("eval", "ablate", *options, "--keep-going")
     changed = {each["variant"]: each["changed"] for each in cli.json(*command)["ablations"]}
@@ -148,9 +209,24 @@ def test_no_number_is_cut_off_on_a_narrow_screen(cli: Cli, options: tuple[str, .
 
 
 def test_a_saturated_set_is_refused_with_the_reason(cli: Cli, tmp_path: Path) -> None:
-    folder = beir_folder(tmp_path, asked=[(f"q{n}", document["text"], [document["_id"]]) for n, document in enumerate(documents()[:9])])
+    folder = beir_folder(
+        tmp_path,
+        asked=[
+            (f"q{n}", document["text"], [document["_id"]])
+            for n, document in enumerate(documents()[:9])
+        ],
+    )
     for name in ("run", "ablate"):
-        arguments = ("--dataset", "beir", "--path", str(folder), "--cache", str(tmp_path / "c"), "--resamples", "50")
+        arguments = (
+            "--dataset",
+            "beir",
+            "--path",
+            str(folder),
+            "--cache",
+            str(tmp_path / "c"),
+            "--resamples",
+            "50",
+        )
         error = cli.json("eval", name, *arguments, "--model", "hashing-1024", code=1)["error"]
         assert error["code"] == "refused"
         assert "saturated" in error["message"]
@@ -159,7 +235,10 @@ def test_a_saturated_set_is_refused_with_the_reason(cli: Cli, tmp_path: Path) ->
 def test_the_sets_are_listed_with_what_is_here(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "data" / "locomo").mkdir(parents=True)
     (tmp_path / "data" / "locomo" / "locomo10.json").write_text("[]", encoding="utf-8")
-    listed = {each["name"]: each for each in cli.json("eval", "datasets", "--path", str(tmp_path / "data"))["datasets"]}
+    listed = {
+        each["name"]: each
+        for each in cli.json("eval", "datasets", "--path", str(tmp_path / "data"))["datasets"]
+    }
     assert listed["locomo"]["here"] == {"complete": True, "present": 1, "missing": []}
     assert listed["scifact"]["here"]["missing"]
     assert all(each["licence"] and each["source"] and each["parts"] for each in listed.values())
@@ -172,10 +251,16 @@ def test_the_sets_are_listed_with_what_is_here(cli: Cli, tmp_path: Path) -> None
 
 def test_only_what_can_be_fetched_is(cli: Cli, tmp_path: Path) -> None:
     assert cli.json("eval", "fetch", "locomo", str(tmp_path), code=2)["error"]["field"] == "name"
-    assert cli.json("eval", "fetch", "swe-qa", str(tmp_path), code=3)["error"]["code"] == "model.download"  # offline
+    # offline
+    assert (
+        cli.json("eval", "fetch", "swe-qa", str(tmp_path), code=3)["error"]["code"]
+        == "model.download"
+    )
 
 
-def test_an_interrupted_run_says_that_nothing_is_lost(cli: Cli, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_run_says_that_nothing_is_lost(
+    cli: Cli, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     from clew.evaluate import running
 
     def interrupted(*args: object, **options: object) -> None:
@@ -186,11 +271,18 @@ def test_an_interrupted_run_says_that_nothing_is_lost(cli: Cli, options: tuple[s
     assert "goes on from here" in result.stderr
 
 
-def test_a_run_that_is_interrupted_by_the_terminal_goes_on(cli: Cli, options: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_run_that_is_interrupted_by_the_terminal_goes_on(
+    cli: Cli, options: tuple[str, ...], tmp_path: Path
+) -> None:
     command = ["-m", "clew", "eval", "run", *options, "--json"]
     child = ForkedPython(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     ledgers = tmp_path / "cache"
-    wait_until(lambda: child.poll() is not None or any(path.stat().st_size for path in ledgers.glob("*.answers.jsonl")))
+    wait_until(
+        lambda: (
+            child.poll() is not None
+            or any(path.stat().st_size for path in ledgers.glob("*.answers.jsonl"))
+        )
+    )
     child.send_signal(signal.SIGINT)
     child.communicate()
     assert child.returncode in {130, 0}  # a quick machine may have been done
@@ -199,10 +291,15 @@ def test_a_run_that_is_interrupted_by_the_terminal_goes_on(cli: Cli, options: tu
     assert json.loads(done.stdout) == fresh
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("recall", "--help"), ("eval", "--help"), ("eval", "run", "--help")])
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("recall", "--help"), ("eval", "--help"), ("eval", "run", "--help")]
+)
 def test_evaluation_is_loaded_by_evaluations_only(cli: Cli, arguments: tuple[str, ...]) -> None:
     modules = imported_by(*arguments)
-    assert not any(name.startswith(("clew.evaluate", "clew.engine", "numpy", "rich", "ir_measures")) for name in modules)
+    assert not any(
+        name.startswith(("clew.evaluate", "clew.engine", "numpy", "rich", "ir_measures"))
+        for name in modules
+    )
 
 
 def test_a_recall_loads_nothing_of_the_evaluation(process: Process, cli: Cli) -> None:

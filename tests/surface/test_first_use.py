@@ -1,4 +1,7 @@
-"""What a first-time user meets: stores that are not there, names of other programs, pipes, and a doctor that tells the truth."""
+"""What a first-time user meets.
+
+Stores that are not there, names of other programs, pipes, and a doctor that tells the truth.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from clew.engine.clew import FIELDS
-from clew.ingest.substance import RULES
-from clew.models.sources.package_index import PackageIndex
-from clew.recall.recipes import NAMES
+from clew.memories.substance import RULES
+from clew.models.sources import PackageIndex
+from clew.search.recipes import NAMES
 from clew.surface.cli.app import ALIASES, COMMANDS
+from clew.surface.cli.options import RECIPES
 from clew.surface.cli.session import IN_PACKAGE, Session
-from clew.surface.cli.values import RECIPES
 from tests.surface.conftest import TEXTS, Cli, Process
 from tests.surface.test_process import in_terminal
 
@@ -25,9 +28,15 @@ LONG = "The staging database listens on port 5433, and its replica in the other 
 # --- doctor ---
 
 
-def test_doctor_looks_at_the_reranker_where_one_is_asked_for(filled: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_doctor_looks_at_the_reranker_where_one_is_asked_for(
+    filled: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     def told() -> list[str]:
-        return [check["status"] for check in filled.json("doctor", code=None)["checks"] if check["name"] == "reranker"]
+        return [
+            check["status"]
+            for check in filled.json("doctor", code=None)["checks"]
+            if check["name"] == "reranker"
+        ]
 
     monkeypatch.setenv("CLEW_MODELS", str(tmp_path))
     assert told() == []
@@ -37,13 +46,19 @@ def test_doctor_looks_at_the_reranker_where_one_is_asked_for(filled: Cli, monkey
     assert told() == ["problem"]
 
 
-def test_doctor_knows_that_a_reranker_makes_no_vectors(filled: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_knows_that_a_reranker_makes_no_vectors(
+    filled: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CLEW_MODEL__EMBEDDER", "ms-marco-minilm")
-    [check] = [check for check in filled.json("doctor", code=3)["checks"] if check["name"] == "model"]
+    [check] = [
+        check for check in filled.json("doctor", code=3)["checks"] if check["name"] == "model"
+    ]
     assert (check["status"], check["detail"]) == ("problem", "ms-marco-minilm makes no vectors")
 
 
-def test_doctor_sees_that_the_store_is_on_another_model(filled: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_sees_that_the_store_is_on_another_model(
+    filled: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CLEW_MODEL__EMBEDDER", "hashing-64")
     report = filled.json("doctor", code=3)
     (found,) = [check for check in report["checks"] if check["name"] == "vectors"]
@@ -54,8 +69,12 @@ def test_doctor_sees_that_the_store_is_on_another_model(filled: Cli, monkeypatch
     assert filled.json("doctor")["healthy"] is True
 
 
-def test_doctor_counts_its_warnings_and_names_the_environment(filled: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    (settings,) = [check["detail"] for check in filled.json("doctor")["checks"] if check["name"] == "settings"]
+def test_doctor_counts_its_warnings_and_names_the_environment(
+    filled: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (settings,) = [
+        check["detail"] for check in filled.json("doctor")["checks"] if check["name"] == "settings"
+    ]
     assert settings.endswith("overridden by the environment: CLEW_MODEL__EMBEDDER, CLEW_STORE")
     monkeypatch.setenv("CLEW_MODEL__EMBEDDER", "none")
     shown = filled("doctor").stdout
@@ -87,13 +106,18 @@ def test_looking_makes_no_store(cli: Cli, tmp_path: Path, arguments: tuple[str, 
     typo = tmp_path / "my typo" / "x.clew"
     error = cli.json(*arguments, "--store", str(typo), code=3)["error"]
     assert error["code"] == "store.error"
-    assert error["message"] == f"There is no store at {typo}. Make one with: clew init --store '{typo}', or add a memory to it."
+    assert (
+        error["message"]
+        == f"There is no store at {typo}. Make one with: clew init --store '{typo}', or add a memory to it."
+    )
     assert not typo.parent.exists()
     assert f"There is no store at {cli.store}." in cli(*arguments, code=3).stderr
     assert not cli.store.exists()
 
 
-def test_the_default_store_is_not_made_by_looking(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_store_is_not_made_by_looking(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("CLEW_STORE")
     assert "There is no store at " in cli("recall", "x", code=3).stderr
     assert not (cli.store.parent / ".local").exists()
@@ -117,9 +141,16 @@ def test_a_line_may_use_the_names_of_the_options(cli: Cli) -> None:
     options = ("--tag", "all", "--space", "bulk", "--metadata", "from=option")
     cli("add", "-", "--jsonl", *options, stdin="\n".join(map(json.dumps, lines)))
     (first,) = cli.json("list", "--space", "mine")["memories"]
-    assert (first["tags"], first["idempotency_key"], first["metadata"]) == (["all", "x"], "k1", {"port": 5433})
+    assert (first["tags"], first["idempotency_key"], first["metadata"]) == (
+        ["all", "x"],
+        "k1",
+        {"port": 5433},
+    )
     rest = {memory["text"]: memory for memory in cli.json("list", "--space", "bulk")["memories"]}
-    assert (rest[TEXTS[1]]["tags"], rest[TEXTS[1]]["idempotency_key"]) == (["all", "x", "y", "z"], "k2")
+    assert (rest[TEXTS[1]]["tags"], rest[TEXTS[1]]["idempotency_key"]) == (
+        ["all", "x", "y", "z"],
+        "k2",
+    )
     assert (rest[TEXTS[2]]["tags"], rest[TEXTS[2]]["metadata"]) == (["all"], {"from": "option"})
 
 
@@ -131,7 +162,9 @@ def test_a_line_may_use_the_names_of_the_options(cli: Cli) -> None:
         ({"key": "a", "idempotency_key": "b"}, "differs from idempotency_key"),
     ],
 )
-def test_a_wrong_field_costs_its_own_line_only(cli: Cli, field: dict[str, object], said: str) -> None:
+def test_a_wrong_field_costs_its_own_line_only(
+    cli: Cli, field: dict[str, object], said: str
+) -> None:
     lines = [json.dumps({"text": TEXTS[0], **field}), json.dumps({"text": TEXTS[1]})]
     bad, good = cli.json("add", "-", "--jsonl", stdin="\n".join(lines), code=1)["outcomes"]
     assert said in bad["error"]["message"]
@@ -152,7 +185,11 @@ def test_every_field_of_a_line_is_documented(cli: Cli) -> None:
 
 def test_a_pipe_breaks_no_line(cli: Cli, process: Process) -> None:
     cli("add", LONG)
-    for arguments in (("list",), ("recall", "staging database"), ("show", cli.json("list")["memories"][0]["id"])):
+    for arguments in (
+        ("list",),
+        ("recall", "staging database"),
+        ("show", cli.json("list")["memories"][0]["id"]),
+    ):
         assert LONG in process(*arguments).stdout.decode(), arguments
     deep = cli.store.parent / ("a-folder-with-a-long-name/" * 5) / "x.clew"
     process("init", "--store", str(deep))
@@ -175,7 +212,13 @@ def test_a_terminal_breaks_no_path_and_loses_no_word(cli: Cli) -> None:
 
 
 def test_no_color_means_no_escape_codes(filled: Cli) -> None:
-    for arguments in (("recall", "staging", "--explain"), ("list",), ("doctor",), ("demo",), ("models", "list")):
+    for arguments in (
+        ("recall", "staging", "--explain"),
+        ("list",),
+        ("doctor",),
+        ("demo",),
+        ("models", "list"),
+    ):
         assert b"\x1b" not in in_terminal(*arguments, NO_COLOR="1")[1], arguments
 
 
@@ -190,7 +233,10 @@ def test_one_is_singular(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     id = cli.json("recall", "staging port")["hits"][0]["id"]
     assert re.search(r"recalled +1 time\n", cli("show", id).stdout)
     monkeypatch.setenv("CLEW_LISTS__POPULAR_MIN", "1")
-    assert "recalled 1 time or more" in cli("list", "--sort", "popular", "--store", ":memory:", code=1).stdout
+    assert (
+        "recalled 1 time or more"
+        in cli("list", "--sort", "popular", "--store", ":memory:", code=1).stdout
+    )
 
 
 # --- names ---
@@ -221,7 +267,9 @@ def test_help_is_a_command_too(cli: Cli) -> None:
     ],
 )
 def test_values_are_completed(process: Process, words: str, expected: str) -> None:
-    found = process(_CLEW_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(words.count(" "))).stdout.decode()
+    found = process(
+        _CLEW_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(words.count(" "))
+    ).stdout.decode()
     assert f"plain,{expected}" in found.splitlines()
 
 
@@ -252,11 +300,16 @@ def test_a_package_is_introduced_before_it_is_fetched(capsys: pytest.CaptureFixt
     assert second.endswith("Waiting for another process")
 
 
-def test_export_to_a_missing_folder_names_the_folder_and_no_temporary_file(filled: Cli, tmp_path: Path) -> None:
+def test_export_to_a_missing_folder_names_the_folder_and_no_temporary_file(
+    filled: Cli, tmp_path: Path
+) -> None:
     message = filled.json("export", str(tmp_path / "none" / "x.jsonl"), code=3)["error"]["message"]
     assert message == f"{tmp_path}/none/x.jsonl: there is no folder {tmp_path}/none; make it first"
     (tmp_path / "file").touch()
-    assert "partial" not in filled.json("export", str(tmp_path / "file" / "x.jsonl"), code=3)["error"]["message"]
+    assert (
+        "partial"
+        not in filled.json("export", str(tmp_path / "file" / "x.jsonl"), code=3)["error"]["message"]
+    )
 
 
 def test_all_rules_of_a_rejection_are_documented() -> None:

@@ -1,4 +1,7 @@
-"""An id may be typed as far as it is the only one that begins so: by people, on the command line alone."""
+"""An id may be typed as far as it is the only one that begins so.
+
+By people, on the command line alone.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,17 @@ def typed(cli: Cli) -> Cli:
     """A store with two memories of one moment."""
     ids = iter((FIRST, SECOND))
     with clew.open(cli.store) as memory:
-        for text in ("The staging database listens on port 5433", "The kitchen lamp was repaired by Rui"):
+        for text in (
+            "The staging database listens on port 5433",
+            "The kitchen lamp was repaired by Rui",
+        ):
             node = memory.get(str(memory.remember(text).id))
             assert node is not None
             memory.store.delete([node.id])
             named = replace(node, id=next(ids))
-            memory.store.insert([named], events=[Event(node=named.id, kind=EventKind.ADD, at=named.t_created)])
+            memory.store.insert(
+                [named], events=[Event(node=named.id, kind=EventKind.ADD, at=named.t_created)]
+            )
     return cli
 
 
@@ -53,7 +61,9 @@ def test_every_command_takes_the_beginning_of_an_id(typed: Cli, command: str) ->
 
 
 @pytest.mark.parametrize("command", ON_ONE)
-def test_what_begins_several_ids_is_refused_with_their_names_and_changes_nothing(typed: Cli, command: str) -> None:
+def test_what_begins_several_ids_is_refused_with_their_names_and_changes_nothing(
+    typed: Cli, command: str
+) -> None:
     error = typed.json(*ON_ONE[command](FIRST[:10]), code=2)["error"]
     assert (error["code"], error["field"], error["value"]) == ("input.invalid", "id", FIRST[:10])
     assert FIRST in error["message"]

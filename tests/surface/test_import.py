@@ -1,4 +1,7 @@
-"""`clew import` as its users meet it: every file reported, twice in a row the same, whatever happens in between."""
+"""`clew import` as its users meet it.
+
+Every file reported, twice in a row the same, whatever happens in between.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +20,31 @@ import docx
 import pytest
 
 import clew
-from clew.ingest.importing import FILE
+from clew.documents.importing import FILE
 from tests.fork_server import ForkedPython
 from tests.ingest.test_readers_office import pdf
 from tests.surface.conftest import Cli, Process
 from tests.waiting import wait_until
 
 LONG = "# Harbour guide\n\n" + "\n\n".join(
-    f"## Berth {number}\n\n" + " ".join(f"Berth {number} has bollard {each} for ships of class {each * 7 % 13}." for each in range(60))
+    f"## Berth {number}\n\n"
+    + " ".join(
+        f"Berth {number} has bollard {each} for ships of class {each * 7 % 13}."
+        for each in range(60)
+    )
     for number in range(5)
 )
 CHAT = [
-    {"role": "user", "content": "Where is the spare key of the crane?", "created_at": "2026-01-05T10:00:00Z"},
-    {"role": "assistant", "content": "In the blue cabinet behind the pilot's desk.", "created_at": "2026-01-05T10:01:00Z"},
+    {
+        "role": "user",
+        "content": "Where is the spare key of the crane?",
+        "created_at": "2026-01-05T10:00:00Z",
+    },
+    {
+        "role": "assistant",
+        "content": "In the blue cabinet behind the pilot's desk.",
+        "created_at": "2026-01-05T10:01:00Z",
+    },
 ]
 
 CODE = '''"""Berth bookings."""
@@ -58,7 +73,11 @@ def mixed(tmp_path: Path) -> Path:
     files: dict[str, bytes] = {
         "guide.md": LONG.encode(),
         "page.html": b"<html><body><h1>Tides</h1><p>The tide at the north quay turns at six in the morning.</p></body></html>",
-        "paper.pdf": pdf("The lighthouse was rebuilt in 1911", "Its lamp is electric since 1957", title="Lighthouse"),
+        "paper.pdf": pdf(
+            "The lighthouse was rebuilt in 1911",
+            "Its lamp is electric since 1957",
+            title="Lighthouse",
+        ),
         "minutes.docx": word("The council decided to dredge the harbour in April."),
         "deep/tool.py": CODE.encode(),
         "chat.json": json.dumps(CHAT).encode(),
@@ -77,13 +96,21 @@ def by_name(answer: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {Path(each["path"]).name: each for each in answer["files"]}
 
 
-def test_every_file_of_a_mixed_directory_is_reported_and_twice_in_a_row_changes_nothing(cli: Cli, mixed: Path) -> None:
+def test_every_file_of_a_mixed_directory_is_reported_and_twice_in_a_row_changes_nothing(
+    cli: Cli, mixed: Path
+) -> None:
     first = cli.json("import", str(mixed), code=1)
     assert set(first) == {"files", "totals", "notes"}
-    assert all({"path", "status", "nodes"} <= set(each) <= {"path", "status", "nodes", "reason", "notes"} for each in first["files"])
+    assert all(
+        {"path", "status", "nodes"} <= set(each) <= {"path", "status", "nodes", "reason", "notes"}
+        for each in first["files"]
+    )
     files = by_name(first)
     assert {name: each["status"] for name, each in files.items()} == {
-        **dict.fromkeys(("guide.md", "page.html", "paper.pdf", "minutes.docx", "tool.py", "chat.json"), "imported"),
+        **dict.fromkeys(
+            ("guide.md", "page.html", "paper.pdf", "minutes.docx", "tool.py", "chat.json"),
+            "imported",
+        ),
         "broken.pdf": "failed",
         **dict.fromkeys(("large.txt", "empty.md", "loop", "self"), "skipped"),
     }
@@ -99,7 +126,8 @@ def test_every_file_of_a_mixed_directory_is_reported_and_twice_in_a_row_changes_
     exported = cli("export").stdout
     again = cli.json("import", str(mixed), code=1)
     assert {name: each["status"] for name, each in by_name(again).items()} == {
-        name: "unchanged" if each["status"] == "imported" else each["status"] for name, each in files.items()
+        name: "unchanged" if each["status"] == "imported" else each["status"]
+        for name, each in files.items()
     }
     assert [each["nodes"] for each in again["files"]] == [each["nodes"] for each in first["files"]]
     assert (again["totals"]["nodes"], again["totals"]["vectors"]) == (0, 0)
@@ -121,7 +149,9 @@ def test_what_was_imported_is_found(cli: Cli, mixed: Path) -> None:
         assert any(answer in (hit["context"] or hit["text"]) for hit in hits[:3]), question
 
 
-def test_one_failed_file_makes_the_exit_code_1_and_the_others_are_there(cli: Cli, tmp_path: Path) -> None:
+def test_one_failed_file_makes_the_exit_code_1_and_the_others_are_there(
+    cli: Cli, tmp_path: Path
+) -> None:
     (tmp_path / "good.txt").write_text("The pilot boat leaves at noon every day.")
     done = cli("import", str(tmp_path / "good.txt"), str(tmp_path / "missing.txt"), code=1)
     assert "+ imported" in done.stdout
@@ -138,18 +168,43 @@ def test_show_tells_the_place_the_resolution_and_the_quality(cli: Cli, tmp_path:
     hit = cli.json("recall", "Berth 3 bollard")["hits"][0]
     chunk = cli.json("show", hit["id"])
     section, document = cli.json("show", chunk["parent"]), cli.json("show", chunk["root"])
-    assert [(each["kind"], each["resolution"]) for each in (document, section, chunk)] == [("document", 0), ("section", 1), ("chunk", 2)]
-    assert (document["parent"], document["root"], section["parent"], section["root"]) == (None, None, document["id"], document["id"])
+    assert [(each["kind"], each["resolution"]) for each in (document, section, chunk)] == [
+        ("document", 0),
+        ("section", 1),
+        ("chunk", 2),
+    ]
+    assert (document["parent"], document["root"], section["parent"], section["root"]) == (
+        None,
+        None,
+        document["id"],
+        document["id"],
+    )
     for each in (document, section, chunk):
         assert document["text"][each["start"] : each["end"]] == each["text"]
         assert isinstance(each["position"], int)
-        assert set(each["quality"]) == {"overall", "substance", "specificity", "coherence", "clarity", "stub", "words", "version"}
+        assert set(each["quality"]) == {
+            "overall",
+            "substance",
+            "specificity",
+            "coherence",
+            "clarity",
+            "stub",
+            "words",
+            "version",
+        }
         assert 0 <= each["quality"]["overall"] <= 1
     plain = cli.json("show", memory)
-    assert (plain["kind"], plain["resolution"], plain["parent"], plain["start"]) == ("memory", None, None, None)
+    assert (plain["kind"], plain["resolution"], plain["parent"], plain["start"]) == (
+        "memory",
+        None,
+        None,
+        None,
+    )
 
 
-def test_a_short_chunk_comes_with_its_context_and_a_memory_without(cli: Cli, tmp_path: Path) -> None:
+def test_a_short_chunk_comes_with_its_context_and_a_memory_without(
+    cli: Cli, tmp_path: Path
+) -> None:
     turns = [
         f"{'Ada' if number % 2 else 'Ben'}: Remark {number} is about {'lamp oil' if number == 20 else 'rope'} today."
         for number in range(40)
@@ -168,9 +223,14 @@ def test_a_short_chunk_comes_with_its_context_and_a_memory_without(cli: Cli, tmp
 
 def test_the_agent_recipe_says_what_it_turned_away_and_why(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "menu.md").write_text("Home > Harbour > Lamp oil\n")
-    (tmp_path / "links.md").write_text("- https://example.org/lamp-oil\n- https://example.org/lamp-oil/2\n")
+    (tmp_path / "links.md").write_text(
+        "- https://example.org/lamp-oil\n- https://example.org/lamp-oil/2\n"
+    )
     (tmp_path / "good.md").write_text(
-        " ".join(f"The lamp oil of lighthouse {n} is kept in tank {n * 3} beside its stairs." for n in range(12))
+        " ".join(
+            f"The lamp oil of lighthouse {n} is kept in tank {n * 3} beside its stairs."
+            for n in range(12)
+        )
     )
     cli("import", str(tmp_path), "--exclude", "*.clew*")
     everything = cli.json("recall", "lamp oil", "--recipe", "balanced")
@@ -178,14 +238,25 @@ def test_the_agent_recipe_says_what_it_turned_away_and_why(cli: Cli, tmp_path: P
     assert len(everything["hits"]) == 3
     assert [Path(hit["node"]["source"]).name for hit in judged["hits"]] == ["good.md"]
     assert sum(judged["stats"]["rejected"].values()) == judged["filtered_count"] == 2
-    assert set(judged["stats"]["rejected"]) <= {"stub:breadcrumb", "stub:reference", "stub:media", "quality", "too_short"}
+    assert set(judged["stats"]["rejected"]) <= {
+        "stub:breadcrumb",
+        "stub:reference",
+        "stub:media",
+        "quality",
+        "too_short",
+    }
     assert judged["best_rejected"]["stage"] == "gate"
 
 
-def test_staged_says_when_there_are_no_sections_and_uses_them_when_there_are(cli: Cli, tmp_path: Path) -> None:
+def test_staged_says_when_there_are_no_sections_and_uses_them_when_there_are(
+    cli: Cli, tmp_path: Path
+) -> None:
     cli.add("The staging database listens on port 5433")
     note = "no sections"
-    assert any(note in each for each in cli.json("recall", "staging", "--recipe", "staged")["stats"]["notes"])
+    assert any(
+        note in each
+        for each in cli.json("recall", "staging", "--recipe", "staged")["stats"]["notes"]
+    )
     (tmp_path / "guide.md").write_text(LONG)
     cli("import", str(tmp_path / "guide.md"))
     answer = cli.json("recall", "Berth 3 bollard 12", "--recipe", "staged")
@@ -209,20 +280,46 @@ def test_a_note_about_a_missing_model_comes_once_also_when_two_stages_wanted_it(
 
 
 def test_stdin_is_imported_under_its_name_or_its_hash(cli: Cli) -> None:
-    named = cli.json("import", "-", "--name", "tide.txt", stdin="The tide turns at six in the morning.")
+    named = cli.json(
+        "import", "-", "--name", "tide.txt", stdin="The tide turns at six in the morning."
+    )
     assert [(each["path"], each["status"]) for each in named["files"]] == [("tide.txt", "imported")]
-    assert cli.json("import", "-", "--name", "tide.txt", stdin="The tide turns at seven.")["files"][0]["status"] == "updated"
+    assert (
+        cli.json("import", "-", "--name", "tide.txt", stdin="The tide turns at seven.")["files"][0][
+            "status"
+        ]
+        == "updated"
+    )
     bare = cli.json("import", "-", stdin="The pilot boat leaves at noon every day.")
     assert bare["files"][0]["path"].startswith("stdin:")
     assert cli.json("import", "-", stdin=" \n")["files"][0]["status"] == "skipped"
-    assert cli.json("import", "-", stdin=b"\x00\x01\x02" * 50, code=1)["files"][0]["status"] == "failed"
+    assert (
+        cli.json("import", "-", stdin=b"\x00\x01\x02" * 50, code=1)["files"][0]["status"]
+        == "failed"
+    )
 
 
 def test_importance_zero_is_meant(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("The pilot boat leaves at noon every day.")
-    cli("import", str(tmp_path / "a.txt"), "--importance", "0", "--tag", "x", "--category", "fact", "--metadata", "who=Ada")
+    cli(
+        "import",
+        str(tmp_path / "a.txt"),
+        "--importance",
+        "0",
+        "--tag",
+        "x",
+        "--category",
+        "fact",
+        "--metadata",
+        "who=Ada",
+    )
     node = cli.json("list")["memories"][0]
-    assert (node["importance"], node["tags"], node["category"], node["metadata"]["who"]) == (0.0, ["x"], "fact", "Ada")
+    assert (node["importance"], node["tags"], node["category"], node["metadata"]["who"]) == (
+        0.0,
+        ["x"],
+        "fact",
+        "Ada",
+    )
 
 
 @pytest.mark.parametrize(
@@ -240,14 +337,18 @@ def test_importance_zero_is_meant(cli: Cli, tmp_path: Path) -> None:
         ("-",),
     ],
 )
-def test_a_wrong_option_is_a_usage_error_and_nothing_is_written(cli: Cli, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_a_wrong_option_is_a_usage_error_and_nothing_is_written(
+    cli: Cli, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
     (tmp_path / "a.txt").write_text("The pilot boat leaves at noon every day.")
     assert "error" in cli.json("import", str(tmp_path / "a.txt"), *arguments, code=2)
     if cli.store.exists():
         assert cli.json("stats")["nodes"] == 0
 
 
-def test_an_empty_argument_never_means_the_current_directory(cli: Cli, mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_argument_never_means_the_current_directory(
+    cli: Cli, mixed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(mixed)
     assert cli.json("import", "", code=2)["error"]["field"] == "paths"
 
@@ -260,7 +361,9 @@ def test_a_format_that_does_not_fit_is_a_failure_with_a_way_out(cli: Cli, tmp_pa
         assert ". " in file["reason"], "a reason, and what to do"
 
 
-def test_a_missing_library_is_a_failure_that_names_the_extra(cli: Cli, mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_a_failure_that_names_the_extra(
+    cli: Cli, mixed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "pypdf", None)
     files = by_name(cli.json("import", str(mixed / "paper.pdf"), str(mixed / "guide.md"), code=1))
     assert (files["paper.pdf"]["status"], files["guide.md"]["status"]) == ("failed", "imported")
@@ -291,7 +394,12 @@ def test_a_name_that_is_no_text_is_reported(process: Process, tmp_path: Path) ->
 def test_a_store_that_cannot_be_written_is_left_as_it_is(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("The pilot boat leaves at noon every day.")
     blocked = tmp_path / "a.txt" / "x.clew"
-    assert cli.json("import", str(tmp_path / "a.txt"), "--store", str(blocked), code=3)["error"]["code"] == "store.read_only"
+    assert (
+        cli.json("import", str(tmp_path / "a.txt"), "--store", str(blocked), code=3)["error"][
+            "code"
+        ]
+        == "store.read_only"
+    )
 
 
 def test_a_document_is_forgotten_whole_and_its_parts_lead_to_it(cli: Cli, tmp_path: Path) -> None:
@@ -325,7 +433,12 @@ def many(tmp_path: Path) -> Path:
 
 def start(folder: Path) -> subprocess.Popen[bytes]:
     environment = {**os.environ, "CLEW_MEMORY__BATCH_SIZE": "20"}
-    return ForkedPython(["-m", "clew", "import", str(folder), "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    return ForkedPython(
+        ["-m", "clew", "import", str(folder), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
 
 
 def check_whole(store: Path, files: int) -> None:
@@ -380,7 +493,9 @@ def test_two_processes_importing_one_folder_bring_each_file_in_once(cli: Cli, ma
     for child in children:
         out, error = child.communicate()
         assert child.returncode == 0, error
-        reports.append({Path(each["path"]).name: each["status"] for each in json.loads(out)["files"]})
+        reports.append(
+            {Path(each["path"]).name: each["status"] for each in json.loads(out)["files"]}
+        )
     for name in reports[0]:
         assert sorted(report[name] for report in reports) == ["imported", "unchanged"], name
     check_whole(cli.store, FILES)

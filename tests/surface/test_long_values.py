@@ -1,4 +1,7 @@
-"""No message repeats more than 200 characters of what it complains about: every argument, each with 10,000 characters."""
+"""No message repeats more than 200 characters of what it complains about.
+
+Every argument, each with 10,000 characters.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +42,33 @@ VALUES: tuple[Any, ...] = (
     {"category": [LONG]},
     LONG.encode(),
 )
-OF_FILES = frozenset({"backup", "forget", "search_files", "verify"})  # methods that do more with a store that has a file
-NOT_TEXT = frozenset({"self", "answer", "progress", "on_damage", "embedder"})  # values that only a program makes
-ASKED = ("k", "recipe", "preset", "weights", "where", "as_of", "known_at", "min_similarity", "budget_tokens", "seed")
-IMPORTED = ("format", "space", "category", "importance", "tags", "metadata", "exclude", "include_hidden", "force")
+# methods that do more with a store that has a file
+OF_FILES = frozenset({"backup", "forget", "search_files", "verify"})
+# values that only a program makes
+NOT_TEXT = frozenset({"self", "answer", "progress", "on_damage", "embedder"})
+ASKED = (
+    "k",
+    "recipe",
+    "preset",
+    "weights",
+    "where",
+    "as_of",
+    "known_at",
+    "min_similarity",
+    "budget_tokens",
+    "seed",
+)
+IMPORTED = (
+    "format",
+    "space",
+    "category",
+    "importance",
+    "tags",
+    "metadata",
+    "exclude",
+    "include_hidden",
+    "force",
+)
 KEYWORDS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("remember", "remember_many", "supersede", "update"), FIELDS),
     **dict.fromkeys(("import_path", "import_data"), IMPORTED),
@@ -52,14 +78,19 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = {
 
 
 def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    return [each for each in inspect.signature(function).parameters.values() if each.kind is not each.VAR_KEYWORD]
+    return [
+        each
+        for each in inspect.signature(function).parameters.values()
+        if each.kind is not each.VAR_KEYWORD
+    ]
 
 
 def python_arguments() -> dict[str, list[str]]:
     """Return every public method of a Clew with the arguments that it takes."""
     found = {}
     for name, method in inspect.getmembers(clew.Clew, inspect.isfunction):
-        if not name.startswith("_") and name != "embedded_query":  # which is for what `recall` has checked
+        # which is for what `recall` has checked
+        if not name.startswith("_") and name != "embedded_query":
             known = (*(each.name for each in parameters_of(method)), *KEYWORDS.get(name, ()))
             found[name] = [argument for argument in known if argument not in NOT_TEXT]
     return {name: arguments for name, arguments in found.items() if arguments}
@@ -104,19 +135,33 @@ def attempted(what: object, act: Callable[[], Any]) -> None:
 
 
 @pytest.mark.parametrize(("name", "arguments"), python_arguments().items())
-def test_no_error_of_python_repeats_a_long_argument(open_clew: Open, tmp_path: Path, name: str, arguments: list[str]) -> None:
+def test_no_error_of_python_repeats_a_long_argument(
+    open_clew: Open, tmp_path: Path, name: str, arguments: list[str]
+) -> None:
     for argument in arguments:
         memory = open_clew(tmp_path / f"{argument}.clew" if name in OF_FILES else ":memory:")
-        memory.remember_many(["The staging database listens on port 5433", "Dana wants summaries as three bullet points"])
+        memory.remember_many(
+            [
+                "The staging database listens on port 5433",
+                "Dana wants summaries as three bullet points",
+            ]
+        )
         given = usual(memory, tmp_path)
         for value in VALUES:
-            attempted((name, argument, value), partial(call, getattr(memory, name), argument, value, given))
+            attempted(
+                (name, argument, value),
+                partial(call, getattr(memory, name), argument, value, given),
+            )
 
 
 @pytest.mark.parametrize("name", ["remember", "update", "supersede", "import_data", "variant"])
-def test_no_error_repeats_a_long_name_of_an_argument(open_clew: Open, tmp_path: Path, name: str) -> None:
+def test_no_error_repeats_a_long_name_of_an_argument(
+    open_clew: Open, tmp_path: Path, name: str
+) -> None:
     memory = open_clew()
-    memory.remember_many(["The staging database listens on port 5433", "Dana wants summaries as three bullet points"])
+    memory.remember_many(
+        ["The staging database listens on port 5433", "Dana wants summaries as three bullet points"]
+    )
     given = usual(memory, tmp_path)
     try:
         call(getattr(memory, name), UNKNOWN, 1, given)
@@ -124,10 +169,15 @@ def test_no_error_repeats_a_long_name_of_an_argument(open_clew: Open, tmp_path: 
         check_echo(json.dumps(error.as_dict()), name)
     except TypeError:
         pass  # Python's own, which the caller alone sees
-    attempted("remember_many", lambda: memory.remember_many([{"text": "A sentence that is fine", KEY: LONG}]))
+    attempted(
+        "remember_many",
+        lambda: memory.remember_many([{"text": "A sentence that is fine", KEY: LONG}]),
+    )
 
 
-@pytest.mark.parametrize("value", [LONG, f"~{LONG}/x", f"/{LONG}/x", "/x" * 5000, "a\0" + LONG, f"https://{LONG}"])
+@pytest.mark.parametrize(
+    "value", [LONG, f"~{LONG}/x", f"/{LONG}/x", "/x" * 5000, "a\0" + LONG, f"https://{LONG}"]
+)
 def test_no_error_of_opening_and_restoring_repeats_a_long_path(home: Path, value: str) -> None:
     attempted("path", partial(clew.open, value))
     attempted("config", partial(clew.open, ":memory:", config=value))
@@ -170,7 +220,9 @@ def test_no_error_repeats_a_long_name_of_a_setting() -> None:
         f"x = {LONG}",
     ],
 )
-def test_no_error_repeats_a_long_line_of_a_settings_file(home: Path, suffix: str, content: str) -> None:
+def test_no_error_repeats_a_long_line_of_a_settings_file(
+    home: Path, suffix: str, content: str
+) -> None:
     file = home / f"config{suffix}"
     file.write_text(content, encoding="utf-8")
     attempted(content, partial(load_settings, file, environ={}))
@@ -183,7 +235,9 @@ SHARED = frozenset({"store", "config", "as_json"})  # by all commands: looked at
 OF_RUNS = ("run", "ablate", "compare")
 
 
-def commands(command: click.Command = app, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+def commands(
+    command: click.Command = app, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     """Yield every command with the words that call it."""
     if not isinstance(command, click.Group):
         yield path, command
@@ -200,8 +254,14 @@ OF_A_RUN = {str(each.name) for each in COMMANDS["eval", "run"].params}
 
 def looked_at(path: tuple[str, ...]) -> list[str]:
     """Return the arguments of a command that no command before it has in common with it."""
-    values = [str(each.name) for each in COMMANDS[path].params if not getattr(each, "is_flag", False)]
-    known = set() if path == ("list",) else SHARED | (OF_A_RUN if path[0] == "eval" and path[1] != "run" else set())
+    values = [
+        str(each.name) for each in COMMANDS[path].params if not getattr(each, "is_flag", False)
+    ]
+    known = (
+        set()
+        if path == ("list",)
+        else SHARED | (OF_A_RUN if path[0] == "eval" and path[1] != "run" else set())
+    )
     return [name for name in values if name not in known]
 
 
@@ -215,12 +275,19 @@ NEEDED: Mapping[str, str] = {
 }
 
 
-def arguments(command: click.Command, changed: str, value: str, needed: Mapping[str, str]) -> list[str]:
-    """Return the words behind a command: one argument changed, those that are needed as they should be."""
+def arguments(
+    command: click.Command, changed: str, value: str, needed: Mapping[str, str]
+) -> list[str]:
+    """Return the words behind a command.
+
+    One argument changed, those that are needed as they should be.
+    """
     options: list[str] = []
     positional: list[str] = []
     for each in command.params:
-        said = value if each.name == changed else needed.get(str(each.name)) if each.required else None
+        said = (
+            value if each.name == changed else needed.get(str(each.name)) if each.required else None
+        )
         if said is not None and isinstance(each, click.Option):
             options += [each.opts[-1], said]
         elif said is not None:
@@ -229,24 +296,62 @@ def arguments(command: click.Command, changed: str, value: str, needed: Mapping[
 
 
 @pytest.mark.parametrize("path", [path for path in COMMANDS if looked_at(path)], ids="-".join)
-def test_no_message_of_a_command_repeats_a_long_argument(cli: Cli, tmp_path: Path, path: tuple[str, ...]) -> None:
+def test_no_message_of_a_command_repeats_a_long_argument(
+    cli: Cli, tmp_path: Path, path: tuple[str, ...]
+) -> None:
     id = cli.add("The staging database listens on port 5433")
-    files = {"trace": tmp_path / "trace.json", "backup": tmp_path / "backup.clew", "paths": tmp_path / "nothing.md", "folder": tmp_path}
+    files = {
+        "trace": tmp_path / "trace.json",
+        "backup": tmp_path / "backup.clew",
+        "paths": tmp_path / "nothing.md",
+        "folder": tmp_path,
+    }
     cli("recall", "which port", "--save-trace", str(files["trace"]))
-    needed = {**NEEDED, "id": id, "path": str(beir_folder(tmp_path)), **{name: str(file) for name, file in files.items()}}
-    short = ["--limit", "1", "--resamples", "10"] if path[-1] in OF_RUNS else ["--dry-run"] if path == ("forget",) else []
+    needed = {
+        **NEEDED,
+        "id": id,
+        "path": str(beir_folder(tmp_path)),
+        **{name: str(file) for name, file in files.items()},
+    }
+    short = (
+        ["--limit", "1", "--resamples", "10"]
+        if path[-1] in OF_RUNS
+        else ["--dry-run"]
+        if path == ("forget",)
+        else []
+    )
     for name in looked_at(path):
         for value in (LONG, NUMBER, f"{KEY}={LONG}"):
-            person = cli(*path, *short, *arguments(COMMANDS[path], name, value, needed), code=None, stdin="")
-            check_echo(person.stderr if person.exit_code == 0 else person.output, (path, name, value[:20], person.exit_code))
+            person = cli(
+                *path, *short, *arguments(COMMANDS[path], name, value, needed), code=None, stdin=""
+            )
+            check_echo(
+                person.stderr if person.exit_code == 0 else person.output,
+                (path, name, value[:20], person.exit_code),
+            )
             assert "This is a bug" not in person.output, (name, value[:20], person.output[-500:])
-        program = cli(*path, "--json", *short, *arguments(COMMANDS[path], name, LONG, needed), code=None, stdin="")
+        program = cli(
+            *path,
+            "--json",
+            *short,
+            *arguments(COMMANDS[path], name, LONG, needed),
+            code=None,
+            stdin="",
+        )
         if '"error"' in program.stdout:
             check_echo(program.stdout, (path, name))
 
 
 @pytest.mark.parametrize(
-    "words", [[LONG], ["list", f"--{LONG}"], ["list", f"-{LONG}"], ["list", *LONG], ["list", "--sort", LONG], [f"--{KEY}={LONG}"]]
+    "words",
+    [
+        [LONG],
+        ["list", f"--{LONG}"],
+        ["list", f"-{LONG}"],
+        ["list", *LONG],
+        ["list", "--sort", LONG],
+        [f"--{KEY}={LONG}"],
+    ],
 )
 def test_no_message_repeats_long_usage(cli: Cli, words: list[str]) -> None:
     check_echo(cli(*words, code=2).output, words)
@@ -260,8 +365,14 @@ def test_no_message_repeats_long_usage(cli: Cli, words: list[str]) -> None:
         json.dumps({"text": LONG}),
         json.dumps({KEY: LONG}),
         json.dumps({"text": "A sentence that is fine", KEY: LONG}),
-        *(json.dumps({"text": "A sentence that is fine", name: LONG}) for name in (*FIELDS, "tag", "key")),
-        *(json.dumps({"text": "A sentence that is fine", name: {KEY: LONG}}) for name in (*FIELDS, "tag", "key")),
+        *(
+            json.dumps({"text": "A sentence that is fine", name: LONG})
+            for name in (*FIELDS, "tag", "key")
+        ),
+        *(
+            json.dumps({"text": "A sentence that is fine", name: {KEY: LONG}})
+            for name in (*FIELDS, "tag", "key")
+        ),
     ],
 )
 def test_no_message_repeats_a_long_line_of_stdin(cli: Cli, line: str) -> None:

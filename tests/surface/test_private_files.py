@@ -38,11 +38,18 @@ def test_a_store_its_journal_and_its_folders_are_private(umask: int, tmp_path: P
     assert [mode(each) for each in (path.parent, path.parent.parent)] == [0o700, 0o700]
 
 
-def test_backups_exports_traces_and_restored_stores_are_private(filled: Cli, umask: int, tmp_path: Path) -> None:
+def test_backups_exports_traces_and_restored_stores_are_private(
+    filled: Cli, umask: int, tmp_path: Path
+) -> None:
     filled("backup", str(tmp_path / "kept" / "copy.clew"))
     filled("export", str(tmp_path / "export.jsonl"))
     filled("recall", "staging database", "--save-trace", str(tmp_path / "trace.json"))
-    filled("restore", str(tmp_path / "kept" / "copy.clew"), "--store", str(tmp_path / "restored" / "memory.clew"))
+    filled(
+        "restore",
+        str(tmp_path / "kept" / "copy.clew"),
+        "--store",
+        str(tmp_path / "restored" / "memory.clew"),
+    )
     assert [mode(tmp_path / name) for name in ("kept", "restored")] == [0o700] * 2
     made = ("kept/copy.clew", "export.jsonl", "trace.json", "restored/memory.clew")
     assert [mode(tmp_path / name) for name in made] == [0o600] * len(made)
@@ -51,7 +58,11 @@ def test_backups_exports_traces_and_restored_stores_are_private(filled: Cli, uma
 def test_a_store_that_exists_keeps_its_mode_and_doctor_warns_of_it(filled: Cli) -> None:
     def warnings() -> list[str]:
         checks = filled.json("doctor", code=None)["checks"]
-        return [check["way_out"] for check in checks if check["name"] == "store" and check["status"] == "warning"]
+        return [
+            check["way_out"]
+            for check in checks
+            if check["name"] == "store" and check["status"] == "warning"
+        ]
 
     assert warnings() == []
     filled.store.chmod(0o644)

@@ -21,11 +21,16 @@ def imported_by(*arguments: str) -> set[str]:
         "import sys\nsys.argv = ['clew', *sys.argv[1:]]\nfrom clew.surface.cli import main\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\nprint('MODULES', *sys.modules, file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True
+    )
     return set(done.stderr.rpartition("MODULES ")[2].split())
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("recall", "--help"), ("completion", "bash"), ("nonsense",)])
+@pytest.mark.parametrize(
+    "arguments",
+    [("--help",), ("--version",), ("recall", "--help"), ("completion", "bash"), ("nonsense",)],
+)
 def test_what_needs_no_store_loads_nothing_heavy(cli: Cli, arguments: tuple[str, ...]) -> None:
     assert imported_by(*arguments) & set(HEAVY) == set()
 
@@ -48,12 +53,20 @@ def test_commands_can_be_piped_together(process: Process) -> None:
     added = process("add", "-", stdin="\n".join(TEXTS).encode())
     assert added.stdout.count(b"inserted") == 3
     exported = process("export")
-    loaded = process("load", "-", "--store", os.environ["CLEW_STORE"] + "2", "--json", stdin=exported.stdout)
+    loaded = process(
+        "load", "-", "--store", os.environ["CLEW_STORE"] + "2", "--json", stdin=exported.stdout
+    )
     assert json.loads(loaded.stdout)["nodes"] == 3
 
 
 def test_a_reader_that_leaves_early_is_no_error(process: Process) -> None:
-    process("add", "-", stdin="\n".join(f"Memory number {number} is about boats and berths" for number in range(300)).encode())
+    process(
+        "add",
+        "-",
+        stdin="\n".join(
+            f"Memory number {number} is about boats and berths" for number in range(300)
+        ).encode(),
+    )
     command = f"{sys.executable} -m clew export | head -n 1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, check=False)
     assert json.loads(done.stdout)["format"] == "clew-export"
@@ -126,5 +139,7 @@ def test_completion_prints_a_script(process: Process, shell: str) -> None:
 def test_completion_completes_commands_and_values(process: Process) -> None:
     found = process(_CLEW_COMPLETE="bash_complete", COMP_WORDS="clew rec", COMP_CWORD="1").stdout
     assert b"recall" in found
-    found = process(_CLEW_COMPLETE="bash_complete", COMP_WORDS="clew list --sort p", COMP_CWORD="3").stdout
+    found = process(
+        _CLEW_COMPLETE="bash_complete", COMP_WORDS="clew list --sort p", COMP_CWORD="3"
+    ).stdout
     assert b"popular" in found

@@ -30,6 +30,11 @@ def test_edges_are_told_with_their_ends(cli: Cli) -> None:
 
 def test_a_memory_without_ties_and_an_unknown_one_have_their_exit_codes(cli: Cli) -> None:
     alone = cli.add(TEXTS[0])
-    assert cli.json("related", alone, code=1) == {"id": alone, "entities": [], "edges": [], "nodes": []}
+    assert cli.json("related", alone, code=1) == {
+        "id": alone,
+        "entities": [],
+        "edges": [],
+        "nodes": [],
+    }
     assert "nothing" in cli("related", alone, code=1).stdout
     cli("related", "nobody", code=1)

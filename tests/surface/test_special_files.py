@@ -13,18 +13,19 @@ import pytest
 
 import clew
 from clew.errors import ClewError, InputError, SettingError
+from clew.files import bounded_lines, open_file, read_file, read_stream
 from clew.parsing import MAX_DEPTH, ParseError, parse_json, parse_toml, parse_yaml
 from clew.settings import load as load_settings
+from clew.settings.loading import MAX_CONFIG_BYTES
 from clew.settings.report import template
-from clew.settings.sources import MAX_CONFIG_BYTES
-from clew.user_files import bounded_lines, open_file, read_file, read_stream
 from tests.evaluate.sample import beir_folder
 from tests.surface.conftest import Cli
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no pipes with names, no /dev")
 TEXT = "The staging database listens on port 5433"
 
-# With a pipe that nobody writes to: opening it as a file would wait for ever. A link to /dev/zero never ends.
+# With a pipe that nobody writes to: opening it as a file would wait for ever. A link to /dev/zero
+# never ends.
 READERS: dict[str, tuple[str, ...]] = {
     "settings": ("list", "--config", "X"),
     "load": ("load", "X"),
@@ -78,7 +79,9 @@ def test_a_pipe_is_refused_without_waiting(
 
 
 @pytest.mark.parametrize("given", READERS.values(), ids=READERS)
-def test_a_link_to_a_device_is_refused(cli: Cli, tmp_path: Path, given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_to_a_device_is_refused(
+    cli: Cli, tmp_path: Path, given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     cli.add(TEXT)
     link = tmp_path / "endless.toml"
@@ -91,7 +94,12 @@ def test_settings_that_are_found_or_named_by_the_environment_are_read_as_careful
 ) -> None:
     folder = Path(os.environ["HOME"]) / ".config" / "clew"
     folder.mkdir(parents=True)
-    for make in (os.mkfifo, lambda path: Path(path).symlink_to("/dev/zero"), os.mkdir, lambda path: Path(path).symlink_to("nowhere")):
+    for make in (
+        os.mkfifo,
+        lambda path: Path(path).symlink_to("/dev/zero"),
+        os.mkdir,
+        lambda path: Path(path).symlink_to("nowhere"),
+    ):
         make(folder / "config.yaml")
         assert cli.json("list", code=2)["error"]["code"] == "setting.invalid"
         (folder / "config.yaml").rename(pipe.with_name(f"{len(list(pipe.parent.iterdir()))}.kept"))
@@ -107,7 +115,9 @@ def test_a_pipe_in_the_place_of_a_journal_is_refused(cli: Cli, side: str) -> Non
     assert cli.json("add", TEXT, code=3)["error"]["code"] == "store.not_a_store"
 
 
-def test_an_import_passes_over_pipes_and_devices_and_reads_no_ignore_file_that_is_one(cli: Cli, tmp_path: Path, pipe: Path) -> None:
+def test_an_import_passes_over_pipes_and_devices_and_reads_no_ignore_file_that_is_one(
+    cli: Cli, tmp_path: Path, pipe: Path
+) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "note.md").write_text("Cranes are inspected in March by the harbour crew.")
@@ -115,7 +125,11 @@ def test_an_import_passes_over_pipes_and_devices_and_reads_no_ignore_file_that_i
     os.mkfifo(folder / "talk.md")
     (folder / "zero.md").symlink_to("/dev/zero")
     report = cli.json("import", str(folder), str(pipe), "/dev/zero")
-    assert {Path(each["path"]).name: each["status"] for each in report["files"] if each["path"] != str(folder)} == {
+    assert {
+        Path(each["path"]).name: each["status"]
+        for each in report["files"]
+        if each["path"] != str(folder)
+    } == {
         "note.md": "imported",
         "talk.md": "skipped",
         "zero.md": "skipped",
@@ -136,7 +150,9 @@ def test_the_files_of_a_set_and_of_a_report_are_read_as_carefully(cli: Cli, tmp_
     assert "pipe" in cli("eval", "report", str(report), code=2).stderr
 
 
-def test_a_store_that_a_link_leads_to_is_restored_and_the_link_stays(cli: Cli, tmp_path: Path) -> None:
+def test_a_store_that_a_link_leads_to_is_restored_and_the_link_stays(
+    cli: Cli, tmp_path: Path
+) -> None:
     id = cli.add(TEXT)
     cli("backup", str(tmp_path / "backup.clew"))
     cli("forget", id, "--yes")
@@ -147,10 +163,13 @@ def test_a_store_that_a_link_leads_to_is_restored_and_the_link_stays(cli: Cli, t
     assert cli.json("show", id)["text"] == TEXT
 
 
-def test_a_backup_that_a_link_leads_to_is_restored_with_its_journal(cli: Cli, tmp_path: Path) -> None:
+def test_a_backup_that_a_link_leads_to_is_restored_with_its_journal(
+    cli: Cli, tmp_path: Path
+) -> None:
     other = tmp_path / "elsewhere"
     other.mkdir()
-    with clew.open(other / "live.clew", model={"embedder": "hashing"}) as memory:  # its journal is not written back yet
+    # its journal is not written back yet
+    with clew.open(other / "live.clew", model={"embedder": "hashing"}) as memory:
         memory.remember(TEXT)
         (tmp_path / "link.clew").symlink_to(other / "live.clew")
         cli("restore", str(tmp_path / "link.clew"))
@@ -180,8 +199,20 @@ def test_a_settings_file_has_a_largest_size(home: Path) -> None:
     assert len(template()) * 5 < MAX_CONFIG_BYTES
 
 
-@pytest.mark.parametrize("given", [("add", "-"), ("add", "-", "--jsonl"), ("recall", "-"), ("replay", "-"), ("import", "-"), ("load", "-")])
-def test_a_stream_without_end_is_read_to_a_limit(cli: Cli, given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("add", "-"),
+        ("add", "-", "--jsonl"),
+        ("recall", "-"),
+        ("replay", "-"),
+        ("import", "-"),
+        ("load", "-"),
+    ],
+)
+def test_a_stream_without_end_is_read_to_a_limit(
+    cli: Cli, given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     cli.add(TEXT)
     read = 0
 
@@ -209,7 +240,12 @@ def test_a_stream_without_end_is_read_to_a_limit(cli: Cli, given: tuple[str, ...
 
 
 def test_lines_and_streams_have_a_longest_length() -> None:
-    assert list(bounded_lines(BytesIO(b"one\ntwo\n\nthree"), limit_bytes=5)) == [b"one\n", b"two\n", b"\n", b"three"]
+    assert list(bounded_lines(BytesIO(b"one\ntwo\n\nthree"), limit_bytes=5)) == [
+        b"one\n",
+        b"two\n",
+        b"\n",
+        b"three",
+    ]
     with pytest.raises(InputError, match="line 2"):
         list(bounded_lines(BytesIO(b"one\nseven\n"), limit_bytes=5))
     assert read_stream(BytesIO(b"three"), limit_bytes=5) == b"three"
@@ -234,7 +270,8 @@ def test_a_file_is_read_to_a_limit_and_nothing_else_is_opened(tmp_path: Path, pi
 def laughs() -> str:
     """Return a few lines that stand for billions of values."""
     return "a: &a [x, x, x]\n" + "".join(
-        f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n" for old, new in zip("abcdefghi", "bcdefghij", strict=True)
+        f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n"
+        for old, new in zip("abcdefghi", "bcdefghij", strict=True)
     )
 
 
@@ -271,11 +308,22 @@ def test_what_is_nested_as_deeply_as_allowed_is_parsed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content"), [("a.yaml", laughs()), ("a.yaml", "[" * 9999), ("a.toml", "a = " + "[" * 9999), ("a.toml", "a." * 9999 + "b=1")]
+    ("name", "content"),
+    [
+        ("a.yaml", laughs()),
+        ("a.yaml", "[" * 9999),
+        ("a.toml", "a = " + "[" * 9999),
+        ("a.toml", "a." * 9999 + "b=1"),
+    ],
 )
-def test_settings_that_mean_harm_are_refused(cli: Cli, tmp_path: Path, name: str, content: str) -> None:
+def test_settings_that_mean_harm_are_refused(
+    cli: Cli, tmp_path: Path, name: str, content: str
+) -> None:
     (tmp_path / name).write_text(content)
-    assert cli.json("list", "--config", str(tmp_path / name), code=2)["error"]["code"] == "setting.invalid"
+    assert (
+        cli.json("list", "--config", str(tmp_path / name), code=2)["error"]["code"]
+        == "setting.invalid"
+    )
 
 
 def test_a_setting_in_the_environment_is_parsed_as_carefully() -> None:
@@ -293,9 +341,15 @@ def test_json_nested_too_deeply_is_refused_wherever_it_is_read(cli: Cli, depth: 
     id = cli.add(TEXT)
     deep = nested(depth)
     exported = [json.loads(line) for line in cli("export", "-", "--no-vectors").stdout.splitlines()]
-    node = json.dumps({"node": {**exported[1]["node"], "id": "another", "metadata": "HERE"}}).replace('"HERE"', deep)
+    node = json.dumps(
+        {"node": {**exported[1]["node"], "id": "another", "metadata": "HERE"}}
+    ).replace('"HERE"', deep)
     refused = [
-        (("add", "-", "--jsonl"), f'{{"text": "A sentence that is fine by itself", "metadata": {deep}}}', 1),
+        (
+            ("add", "-", "--jsonl"),
+            f'{{"text": "A sentence that is fine by itself", "metadata": {deep}}}',
+            1,
+        ),
         (("load", "-"), f"{json.dumps(exported[0])}\n{node}", 2),
         (("replay", "-"), f'{{"format": "clew-trace", "version": 1, "settings": {deep}}}', 2),
     ]
@@ -304,18 +358,29 @@ def test_json_nested_too_deeply_is_refused_wherever_it_is_read(cli: Cli, depth: 
         assert "bug" not in result.output
         assert len(result.output) < 900
     if depth < 1000:
-        with clew.open(cli.store, model={"embedder": "hashing"}) as memory, pytest.raises(ClewError, match="nested"):
+        with (
+            clew.open(cli.store, model={"embedder": "hashing"}) as memory,
+            pytest.raises(ClewError, match="nested"),
+        ):
             memory.update(id, metadata=json.loads(deep))
     told = cli.json("update", id, "--metadata", f"tree={deep}", code=None)
     # What is no JSON that can be read stays the text that it is, and a text may be too long.
-    assert told["error"]["field"] == "metadata" if "error" in told else told["metadata"]["tree"] == deep
+    assert (
+        told["error"]["field"] == "metadata"
+        if "error" in told
+        else told["metadata"]["tree"] == deep
+    )
 
 
 def test_metadata_nested_as_deeply_as_allowed_comes_back(cli: Cli) -> None:
     id = cli.add(TEXT, "--metadata", f"tree={nested(63)}")
-    assert json.dumps(cli.json("show", id)["metadata"]["tree"]) == json.dumps(json.loads(nested(63)))
+    assert json.dumps(cli.json("show", id)["metadata"]["tree"]) == json.dumps(
+        json.loads(nested(63))
+    )
     assert cli("show", id).output
     copy = cli.store.with_name("copy.clew")
     cli("load", "-", "--store", str(copy), stdin=cli("export", "-").stdout)
-    assert cli.json("show", id, "--store", str(copy))["metadata"] == cli.json("show", id)["metadata"]
+    assert (
+        cli.json("show", id, "--store", str(copy))["metadata"] == cli.json("show", id)["metadata"]
+    )
     assert cli.json("verify")["sound"] is True

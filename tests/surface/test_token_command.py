@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from clew.engine.tokens import Tokens
+from clew.engine.auth import Tokens
 from clew.store.sqlite import SqliteStore
 from tests.surface.conftest import Cli
 
@@ -20,9 +20,35 @@ def granted(cli: Cli, secret: str) -> object:
 
 
 def test_a_token_is_made_listed_and_revoked(filled: Cli) -> None:
-    made = filled.json("token", "create", "bot", "--space", "work", "--space", "home", "--right", "read,write", "--expires", "30d")
-    assert set(made) == {"secret", "id", "name", "spaces", "rights", "created", "expires", "expired"}
-    assert (made["name"], made["spaces"], made["rights"], made["expired"]) == ("bot", ["home", "work"], ["read", "write"], False)
+    made = filled.json(
+        "token",
+        "create",
+        "bot",
+        "--space",
+        "work",
+        "--space",
+        "home",
+        "--right",
+        "read,write",
+        "--expires",
+        "30d",
+    )
+    assert set(made) == {
+        "secret",
+        "id",
+        "name",
+        "spaces",
+        "rights",
+        "created",
+        "expires",
+        "expired",
+    }
+    assert (made["name"], made["spaces"], made["rights"], made["expired"]) == (
+        "bot",
+        ["home", "work"],
+        ["read", "write"],
+        False,
+    )
     assert granted(filled, made["secret"])
     listed = filled.json("token", "list")["tokens"]
     assert listed == [{name: value for name, value in made.items() if name != "secret"}]
@@ -67,7 +93,12 @@ def test_which_spaces_has_to_be_said_one_way(filled: Cli, options: tuple[str, ..
 
 @pytest.mark.parametrize(
     ("field", "options"),
-    [("rights", ("--right", "reed")), ("rights", ("--right", "")), ("expires", ("--expires", "yesterday")), ("spaces", ("--space", ""))],
+    [
+        ("rights", ("--right", "reed")),
+        ("rights", ("--right", "")),
+        ("expires", ("--expires", "yesterday")),
+        ("spaces", ("--space", "")),
+    ],
 )
 def test_bad_input_is_named(filled: Cli, field: str, options: tuple[str, ...]) -> None:
     error = filled.json("token", "create", "bot", "--space", "work", *options, code=2)["error"]
@@ -83,7 +114,12 @@ def test_a_store_without_tokens_says_how_to_make_one(filled: Cli) -> None:
     assert "clew token create" in filled("token", "list").stdout
 
 
-def test_a_name_that_would_move_the_cursor_is_refused_and_odd_ones_are_shown_safely(filled: Cli) -> None:
-    assert filled.json("token", "create", "a\x1b[2J", "--all-spaces", code=2)["error"]["field"] == "name"
+def test_a_name_that_would_move_the_cursor_is_refused_and_odd_ones_are_shown_safely(
+    filled: Cli,
+) -> None:
+    assert (
+        filled.json("token", "create", "a\x1b[2J", "--all-spaces", code=2)["error"]["field"]
+        == "name"
+    )
     filled("token", "create", "\u202eeman", "--all-spaces")
     assert "\u202e" not in filled("token", "list").stdout

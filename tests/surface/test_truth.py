@@ -26,9 +26,17 @@ def test_supersede_says_what_became_of_both(cli: Cli, old: str) -> None:
     answer = cli.json("supersede", old, NEW, "--valid-from", "2026-01-01")
     assert answer == {"outcome": "inserted", "id": answer["id"], "supersedes": old}
     new = cli.json("show", answer["id"])
-    assert (new["text"], new["category"], new["tags"], new["t_valid"]) == (NEW, "fact", ["db"], "2026-01-01T00:00:00Z")
+    assert (new["text"], new["category"], new["tags"], new["t_valid"]) == (
+        NEW,
+        "fact",
+        ["db"],
+        "2026-01-01T00:00:00Z",
+    )
     assert moment(cli, old, "t_invalid") == "2026-01-01T00:00:00Z"
-    assert f"supersedes {new['id']}" in cli("supersede", new["id"], "-", "--source", "ops", stdin=OLD + " again").stdout
+    assert (
+        f"supersedes {new['id']}"
+        in cli("supersede", new["id"], "-", "--source", "ops", stdin=OLD + " again").stdout
+    )
 
 
 def test_recall_list_and_show_answer_for_any_time(cli: Cli, old: str) -> None:
@@ -40,7 +48,9 @@ def test_recall_list_and_show_answer_for_any_time(cli: Cli, old: str) -> None:
         ("--as-of", "2026-02-01", "--known-at", before): OLD,
     }
     for times, text in probes.items():
-        assert [hit["text"] for hit in cli.json("recall", "staging database port", *times)["hits"]] == [text]
+        assert [
+            hit["text"] for hit in cli.json("recall", "staging database port", *times)["hits"]
+        ] == [text]
         assert [memory["text"] for memory in cli.json("list", *times)["memories"]] == [text]
         assert cli.json("show", old, *times)["text"] == text
     never = ("--as-of", "2024-01-01")
@@ -82,7 +92,9 @@ def test_history_shows_the_chain_with_its_intervals(cli: Cli, old: str) -> None:
     assert NEW in page
 
 
-def test_forgetting_only_a_memory_takes_its_versions_along_and_leaves_the_successor(cli: Cli, old: str) -> None:
+def test_forgetting_only_a_memory_takes_its_versions_along_and_leaves_the_successor(
+    cli: Cli, old: str
+) -> None:
     new = cli.json("supersede", old, NEW, "--valid-from", "2026-01-01")["id"]
     version = cli.json("history", old)["versions"][0]["id"]
     told = cli.json("forget", version, old, "--only", "--yes")
@@ -105,16 +117,25 @@ def test_forgetting_only_a_memory_takes_its_versions_along_and_leaves_the_succes
         (("show", "{old}", "--known-at", "soon"), 2, "known_at: is not a moment"),
     ],
 )
-def test_what_cannot_be_is_refused(cli: Cli, old: str, arguments: tuple[str, ...], code: int, message: str) -> None:
+def test_what_cannot_be_is_refused(
+    cli: Cli, old: str, arguments: tuple[str, ...], code: int, message: str
+) -> None:
     result = cli(*(each.format(old=old) for each in arguments), code=code)
     assert message in result.stderr
     assert [memory["text"] for memory in cli.json("list")["memories"]] == [OLD]
 
 
-def test_of_two_processes_that_supersede_at_once_one_is_told_about_the_other(cli: Cli, old: str) -> None:
+def test_of_two_processes_that_supersede_at_once_one_is_told_about_the_other(
+    cli: Cli, old: str
+) -> None:
     command = ["-m", "clew", "supersede", old]
     running = [
-        ForkedPython([*command, f"The staging database listens on port {port}"], stderr=subprocess.PIPE, text=True) for port in (6000, 7000)
+        ForkedPython(
+            [*command, f"The staging database listens on port {port}"],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for port in (6000, 7000)
     ]
     errors = [process.communicate()[1] for process in running]
     assert sorted(process.returncode for process in running) == [0, 2]

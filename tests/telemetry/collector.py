@@ -8,8 +8,14 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest, ExportMetricsServiceResponse
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest, ExportTraceServiceResponse
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceRequest,
+    ExportMetricsServiceResponse,
+)
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
 
 
 class Collector:
@@ -29,7 +35,9 @@ class Collector:
             return bytes(ExportTraceServiceResponse().SerializeToString())
         assert path == "/v1/metrics"
         for resource in ExportMetricsServiceRequest.FromString(body).resource_metrics:
-            self.metrics |= {metric.name: metric for scope in resource.scope_metrics for metric in scope.metrics}
+            self.metrics |= {
+                metric.name: metric for scope in resource.scope_metrics for metric in scope.metrics
+            }
         return bytes(ExportMetricsServiceResponse().SerializeToString())
 
 

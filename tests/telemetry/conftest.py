@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from clew.engine.telemetry import exporters as opening
+from clew.engine.telemetry.logs import start_logging
 from clew.settings import LogSettings
-from clew.telemetry import opening
-from clew.telemetry.logs import start_logging
 from tests.waiting import LONG_SECONDS
 
 TEXTS = ("The staging database listens on port 5433", "Dana wants summaries as three bullet points")

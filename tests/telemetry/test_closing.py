@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 
-from clew.telemetry.opening import together
+from clew.engine.telemetry.exporters import together
 from tests.waiting import LONG_SECONDS
 
 
 def test_every_step_is_taken_once() -> None:
     taken: list[str] = []
-    close = together(lambda: taken.append("spans"), lambda: taken.append("metrics"), seconds=LONG_SECONDS)
+    close = together(
+        lambda: taken.append("spans"), lambda: taken.append("metrics"), seconds=LONG_SECONDS
+    )
     close()
     close()
     assert sorted(taken) == ["metrics", "spans"]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import clew
+from clew.engine.telemetry import Operation, Watch
 from clew.errors import InputError
-from clew.telemetry import Operation, Watch
-from clew.words import token_estimate
+from clew.text.words import token_estimate
 from tests.conftest import Open
 from tests.telemetry.conftest import TEXTS
 
@@ -20,7 +20,11 @@ def test_an_answer_tells_its_calls_tokens_and_milliseconds(open_clew: Open) -> N
     memory.remember_many(TEXTS)
     answer = memory.recall("staging database port")
     stats = answer.stats
-    assert stats["tokens_returned"] == sum(token_estimate(hit.context or hit.text) for hit in answer.hits) > 0
+    assert (
+        stats["tokens_returned"]
+        == sum(token_estimate(hit.context or hit.text) for hit in answer.hits)
+        > 0
+    )
     assert stats["embedding_calls"] == 1
     assert stats["milliseconds"] > 0
     assert memory.recall("staging database port", recipe="lexical").stats["embedding_calls"] == 0
@@ -29,9 +33,21 @@ def test_an_answer_tells_its_calls_tokens_and_milliseconds(open_clew: Open) -> N
 def test_the_tokens_told_are_those_that_the_budget_counts(open_clew: Open) -> None:
     memory = open_clew()
     memory.remember_many(TEXTS)
-    whole = memory.recall("staging database summaries", min_similarity=-1.0).stats["tokens_returned"]
-    assert memory.recall("staging database summaries", min_similarity=-1.0, budget_tokens=whole).stats["tokens_returned"] == whole
-    assert memory.recall("staging database summaries", min_similarity=-1.0, budget_tokens=whole - 1).stats["tokens_returned"] < whole
+    whole = memory.recall("staging database summaries", min_similarity=-1.0).stats[
+        "tokens_returned"
+    ]
+    assert (
+        memory.recall("staging database summaries", min_similarity=-1.0, budget_tokens=whole).stats[
+            "tokens_returned"
+        ]
+        == whole
+    )
+    assert (
+        memory.recall(
+            "staging database summaries", min_similarity=-1.0, budget_tokens=whole - 1
+        ).stats["tokens_returned"]
+        < whole
+    )
 
 
 def test_totals_are_the_sums_over_all_answers_and_writes(open_clew: Open) -> None:
@@ -45,7 +61,9 @@ def test_totals_are_the_sums_over_all_answers_and_writes(open_clew: Open) -> Non
     assert ledger["recalls"] == 3
     assert ledger["nothing_relevant"] == sum(answer.nothing_relevant for answer in answers)
     texts = [hit.text for answer in answers for hit in answer.hits]
-    assert ledger["tokens_returned"] == sum(map(len, texts)) // 4, "about; an answer's own stats are counted as its budget is"
+    assert ledger["tokens_returned"] == sum(map(len, texts)) // 4, (
+        "about; an answer's own stats are counted as its budget is"
+    )
     assert ledger["errors"] == 1
     assert ledger["writes"] == {"exact_duplicate": 1, "forget": 1, "inserted": 2, "rejected": 1}
     assert ledger["embedding_calls"] == 1 + 3  # one for the batch, one for each question
@@ -66,7 +84,11 @@ def test_many_threads_lose_no_count(open_clew: Open) -> None:
     answer = memory.recall("staging database")
     totals = _hammered(Watch(), answer)
     size = sum(len(hit.text) for hit in answer.hits)
-    assert (totals["recalls"], totals["embedding_calls"], totals["tokens_returned"]) == (800, 800, 800 * size // 4)
+    assert (totals["recalls"], totals["embedding_calls"], totals["tokens_returned"]) == (
+        800,
+        800,
+        800 * size // 4,
+    )
 
 
 def _hammered(watch: Watch, answer: clew.Recall) -> dict[str, Any]:
@@ -101,7 +123,14 @@ class Broken:
 
 def test_telemetry_that_fails_costs_no_answer_and_is_told(open_clew: Open) -> None:
     kind = open_clew()
-    memory = clew.Clew(store=kind.store, embedder=None, settings=kind.settings, clock=kind.now, owns_store=False, telemetry=Broken())
+    memory = clew.Clew(
+        store=kind.store,
+        embedder=None,
+        settings=kind.settings,
+        clock=kind.now,
+        owns_store=False,
+        telemetry=Broken(),
+    )
     assert memory.remember(TEXTS[0]).id
     assert memory.recall("staging port").hits
     assert "library is broken" in memory.stats()["ledger"]["telemetry_failure"]

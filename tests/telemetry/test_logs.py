@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 import clew
+from clew.engine.telemetry import current_request_id, requested
+from clew.engine.telemetry.logs import start_logging
 from clew.errors import InputError
 from clew.settings import LogSettings
-from clew.telemetry import current_request_id, requested
-from clew.telemetry.logs import start_logging
 from tests.conftest import Open
 from tests.telemetry.conftest import TEXTS
 
@@ -37,7 +37,9 @@ def lines(log: io.StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in log.getvalue().splitlines()]
 
 
-def test_each_operation_is_one_line_with_its_numbers(open_clew: Open, log: io.StringIO, tmp_path: Path) -> None:
+def test_each_operation_is_one_line_with_its_numbers(
+    open_clew: Open, log: io.StringIO, tmp_path: Path
+) -> None:
     memory = open_clew()
     memory.remember_many([*TEXTS, "ok"])
     answer = memory.recall("staging port", preset="recent", recipe="fast", k=3)
@@ -45,8 +47,16 @@ def test_each_operation_is_one_line_with_its_numbers(open_clew: Open, log: io.St
     file.write_text("# Berths\n\nThe northern berth is closed in winter.\n")
     memory.import_path(file)
     written, recalled, imported = lines(log)
-    assert (written["operation"], written["outcome"], written["counts"]) == ("remember_many", "done", {"inserted": 2, "rejected": 1})
-    assert (imported["operation"], imported["counts"], imported["files"]) == ("import", {"imported": 1}, 1)
+    assert (written["operation"], written["outcome"], written["counts"]) == (
+        "remember_many",
+        "done",
+        {"inserted": 2, "rejected": 1},
+    )
+    assert (imported["operation"], imported["counts"], imported["files"]) == (
+        "import",
+        {"imported": 1},
+        1,
+    )
     expected = {
         "level": "info",
         "logger": "clew.operations",
@@ -71,11 +81,18 @@ def test_a_failure_is_a_warning_with_its_code_alone(open_clew: Open, log: io.Str
     with pytest.raises(InputError):
         open_clew().recall("which port?", preset="no such preset")
     (line,) = lines(log)
-    assert (line["level"], line["outcome"], line["error"], line["error_type"]) == ("warning", "error", "input.invalid", "InputError")
+    assert (line["level"], line["outcome"], line["error"], line["error_type"]) == (
+        "warning",
+        "error",
+        "input.invalid",
+        "InputError",
+    )
     assert "no such preset" not in log.getvalue()
 
 
-def test_what_a_request_causes_bears_its_id_also_in_a_thread(open_clew: Open, log: io.StringIO) -> None:
+def test_what_a_request_causes_bears_its_id_also_in_a_thread(
+    open_clew: Open, log: io.StringIO
+) -> None:
     memory = open_clew()
     with requested("req-1"), ThreadPoolExecutor(1) as pool:
         memory.recall("staging port")
@@ -97,7 +114,11 @@ def test_an_id_that_is_unfit_for_a_log_is_replaced(given: str | None) -> None:
 def test_nothing_in_a_message_breaks_its_line(form: str) -> None:
     stream = io.StringIO()
     start_logging(LogSettings(level="info", format=form), stream=stream)
-    logging.getLogger("clew.http").info("GET /a\nforged\r\x1b[2J \u202e\u2028 %s", "\ud800", extra={"status": 200, "path": "/b\nforged"})
+    logging.getLogger("clew.http").info(
+        "GET /a\nforged\r\x1b[2J \u202e\u2028 %s",
+        "\ud800",
+        extra={"status": 200, "path": "/b\nforged"},
+    )
     written = stream.getvalue()
     assert written.count("\n") == 1
     assert written.endswith("\n")
@@ -109,13 +130,18 @@ def test_the_text_form_has_the_same_facts(open_clew: Open) -> None:
     stream = io.StringIO()
     start_logging(LogSettings(level="info"), stream=stream)
     open_clew().remember(TEXTS[0])
-    assert " info clew.operations remember: inserted operation=remember outcome=inserted milliseconds=" in stream.getvalue()
+    assert (
+        " info clew.operations remember: inserted operation=remember outcome=inserted milliseconds="
+        in stream.getvalue()
+    )
 
 
 def test_an_exception_is_told_by_type_and_place_and_its_message_only_by_request() -> None:
     for include_text in (False, True):
         stream = io.StringIO()
-        start_logging(LogSettings(level="info", format="json"), stream=stream, include_text=include_text)
+        start_logging(
+            LogSettings(level="info", format="json"), stream=stream, include_text=include_text
+        )
         try:
             int("canary-in-a-message")
         except ValueError:
@@ -137,7 +163,9 @@ def test_the_level_decides_what_is_written(open_clew: Open) -> None:
         assert len(stream.getvalue().splitlines()) == expected
 
 
-def test_without_a_level_a_program_that_logs_gets_the_records(open_clew: Open, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_a_level_a_program_that_logs_gets_the_records(
+    open_clew: Open, caplog: pytest.LogCaptureFixture
+) -> None:
     memory = open_clew()
     with caplog.at_level(logging.INFO):
         memory.recall("staging port")
@@ -146,7 +174,9 @@ def test_without_a_level_a_program_that_logs_gets_the_records(open_clew: Open, c
     assert vars(record)["facts"]["recipe"] == "balanced"
 
 
-def test_opened_twice_it_writes_each_line_once(open_clew: Open, capsys: pytest.CaptureFixture[str]) -> None:
+def test_opened_twice_it_writes_each_line_once(
+    open_clew: Open, capsys: pytest.CaptureFixture[str]
+) -> None:
     for _ in range(2):
         memory = open_clew(log={"level": "info"})
     memory.recall("staging port")
@@ -154,7 +184,12 @@ def test_opened_twice_it_writes_each_line_once(open_clew: Open, capsys: pytest.C
 
 
 def test_the_command_line_logs_to_stderr_and_its_answer_stays_whole(tmp_path: Path) -> None:
-    environment = {**os.environ, "HOME": str(tmp_path), "CLEW_MODEL__EMBEDDER": "hashing", "CLEW_STORE": str(tmp_path / "a.clew")}
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "CLEW_MODEL__EMBEDDER": "hashing",
+        "CLEW_STORE": str(tmp_path / "a.clew"),
+    }
     spoken = {"CLEW_LOG__LEVEL": "info", "CLEW_LOG__FORMAT": "json"}
     for extra in ({}, spoken):
         run = subprocess.run(
@@ -165,10 +200,14 @@ def test_the_command_line_logs_to_stderr_and_its_answer_stays_whole(tmp_path: Pa
             check=True,
         )
         assert set(json.loads(run.stdout)) >= {"outcome", "id"}
-        assert [json.loads(line)["operation"] for line in run.stderr.splitlines()] == (["remember"] if extra else [])
+        assert [json.loads(line)["operation"] for line in run.stderr.splitlines()] == (
+            ["remember"] if extra else []
+        )
 
 
-def test_a_silent_failure_prints_nothing(open_clew: Open, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_silent_failure_prints_nothing(
+    open_clew: Open, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(clew.ClewError):
         open_clew().recall("")
     assert capsys.readouterr() == ("", "")

@@ -10,7 +10,8 @@ import pytest
 
 import clew
 from clew.errors import InputError
-from clew.when import When, when
+from clew.text.dates.values import When
+from clew.text.dates.when import when
 
 FIXTURES = Path(__file__).parent / "fixtures" / "when"
 CLOCKS = {
@@ -28,11 +29,16 @@ WITHOUT_TIME = (FIXTURES / "without_time.txt").read_text(encoding="utf-8").split
 
 
 def written(moment: datetime | None, *, opens: bool) -> str:
-    """Return a moment as short as the table writes it: an end that fills its day or minute goes without it."""
+    """Return a moment as short as the table writes it.
+
+    An end that fills its day or minute goes without it.
+    """
     if moment is None:
         return ""
     whole = moment if opens else moment + timedelta(microseconds=1)
-    if whole == whole.replace(hour=0, minute=0, second=0, microsecond=0) and (opens or moment != NOW):
+    if whole == whole.replace(hour=0, minute=0, second=0, microsecond=0) and (
+        opens or moment != NOW
+    ):
         return f"{moment:%Y-%m-%d}"
     if moment.second in (0, 59) and (opens or moment.second == 59 or moment.microsecond == 0):
         return f"{moment:%Y-%m-%dT%H:%M}"
@@ -40,13 +46,24 @@ def written(moment: datetime | None, *, opens: bool) -> str:
 
 
 def summary(found: When) -> str:
-    spans = [f"{written(span.start, opens=True)}..{written(span.end, opens=False)}" for span in found.spans]
-    wishes = [name for name, wished in (("latest", found.latest), ("earliest", found.earliest)) if wished]
+    spans = [
+        f"{written(span.start, opens=True)}..{written(span.end, opens=False)}"
+        for span in found.spans
+    ]
+    wishes = [
+        name for name, wished in (("latest", found.latest), ("earliest", found.earliest)) if wished
+    ]
     return " + ".join([*spans, *(f"? {words}" for words in found.unresolved), *wishes])
 
 
-@pytest.mark.parametrize(("clock", "question", "expected", "relation"), EXAMPLES, ids=[f"{row[0]}: {row[1]}" for row in EXAMPLES])
-def test_a_question_names_this_time(clock: str, question: str, expected: str, relation: str) -> None:
+@pytest.mark.parametrize(
+    ("clock", "question", "expected", "relation"),
+    EXAMPLES,
+    ids=[f"{row[0]}: {row[1]}" for row in EXAMPLES],
+)
+def test_a_question_names_this_time(
+    clock: str, question: str, expected: str, relation: str
+) -> None:
     found = when(question, now=CLOCKS[clock])
     assert (summary(found), found.relation or "") == (expected, relation)
 
@@ -54,7 +71,13 @@ def test_a_question_names_this_time(clock: str, question: str, expected: str, re
 @pytest.mark.parametrize("question", WITHOUT_TIME)
 def test_an_ordinary_question_names_no_time(question: str) -> None:
     found = when(question, now=NOW)
-    assert (found.spans, found.latest, found.earliest, found.unresolved, found.rest) == ((), False, False, (), question)
+    assert (found.spans, found.latest, found.earliest, found.unresolved, found.rest) == (
+        (),
+        False,
+        False,
+        (),
+        question,
+    )
 
 
 def test_the_tables_are_as_long_as_they_were_meant_to_be() -> None:
@@ -104,16 +127,25 @@ def test_a_question_for_a_time_keeps_the_time_that_it_names() -> None:
 def test_a_span_says_where_it_stands_and_which_rule_read_it() -> None:
     question = "What happened in Q3 2022?"
     (span,) = when(question, now=NOW).spans
-    assert (question[span.first : span.last], span.text, span.rule) == ("in Q3 2022", "in Q3 2022", "quarter")
+    assert (question[span.first : span.last], span.text, span.rule) == (
+        "in Q3 2022",
+        "in Q3 2022",
+        "quarter",
+    )
 
 
-@pytest.mark.parametrize(("day_first", "expected"), [(True, "2024-01-03..2024-01-03"), (False, "2024-03-01..2024-03-01")])
+@pytest.mark.parametrize(
+    ("day_first", "expected"), [(True, "2024-01-03..2024-01-03"), (False, "2024-03-01..2024-03-01")]
+)
 def test_the_caller_may_say_how_a_slash_date_is_read(day_first: bool, expected: str) -> None:
     assert summary(when("What happened on 03/01/2024?", now=NOW, day_first=day_first)) == expected
 
 
 def test_a_slash_date_that_is_possible_one_way_only_is_read_that_way() -> None:
-    assert summary(when("What happened on 01/13/2024?", now=NOW, day_first=True)) == "2024-01-13..2024-01-13"
+    assert (
+        summary(when("What happened on 01/13/2024?", now=NOW, day_first=True))
+        == "2024-01-13..2024-01-13"
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,11 +167,15 @@ def test_a_clock_of_another_zone_is_turned_into_utc() -> None:
 
 
 def test_a_clock_without_a_zone_is_utc() -> None:
-    assert when("What happened last week?", now=NOW.replace(tzinfo=None)) == when("What happened last week?", now=NOW)
+    assert when("What happened last week?", now=NOW.replace(tzinfo=None)) == when(
+        "What happened last week?", now=NOW
+    )
 
 
 def test_a_text_is_left_alone_where_no_language_is_read() -> None:
-    assert when("What happened last week?", now=NOW, languages=()) == When(rest="What happened last week?")
+    assert when("What happened last week?", now=NOW, languages=()) == When(
+        rest="What happened last week?"
+    )
 
 
 def test_an_unknown_language_is_refused_with_the_known_ones() -> None:
@@ -153,7 +189,12 @@ def test_an_unknown_start_of_the_week_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["What happened 9999 years ago?", "What comes 9999 years from now?", "Who ruled before 9999 decades ago?"]
+    "question",
+    [
+        "What happened 9999 years ago?",
+        "What comes 9999 years from now?",
+        "Who ruled before 9999 decades ago?",
+    ],
 )
 def test_a_time_beyond_the_calendar_stays_unresolved(question: str) -> None:
     found = when(question, now=NOW)

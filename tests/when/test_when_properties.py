@@ -1,4 +1,7 @@
-"""Time in questions, for any text: it never fails, its offsets hold, and it takes no longer than the text is long."""
+"""Time in questions, for any text.
+
+It never fails, its offsets hold, and it takes no longer than the text is long.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clew.when import When, when
-from clew.when.gate import may_name_a_time
-from clew.when.grammar import HEADS
-from clew.when.marks import EVENT_HEADS, MARKS, asks_for_time
-from clew.when.named import easter, nth_weekday
-from clew.when.reading import pieces
-from clew.when.relations import LEADS
-from clew.when.values import Clock
+from clew.text.dates.grammar import HEADS, LEADS
+from clew.text.dates.reading import EVENT_HEADS, MARKS, asks_for_time, pieces
+from clew.text.dates.relative import easter, nth_weekday
+from clew.text.dates.values import Clock, When
+from clew.text.dates.when import may_name_a_time, when
 from tests.growth import check_linear
 
 NOW = datetime(2026, 3, 11, 15, 30, tzinfo=UTC)
@@ -24,8 +24,14 @@ WORDS = sorted(HEADS | set(LEADS) | set(MARKS) | set(EVENT_HEADS)) + (
     "night day, weekend now. quarter İ ſ laſt ٣ 0000 '80s s ’ - – , ( \u00a0"
 ).split(" ")
 phrases = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
-texts = st.one_of(st.text(max_size=80), phrases, st.tuples(phrases, st.text(max_size=10), phrases).map("".join))
-clocks = st.datetimes(min_value=datetime(1, 1, 1), max_value=datetime(9999, 12, 31, 23, 59, 59, 999999), timezones=st.just(UTC))  # noqa: DTZ001
+texts = st.one_of(
+    st.text(max_size=80), phrases, st.tuples(phrases, st.text(max_size=10), phrases).map("".join)
+)
+clocks = st.datetimes(
+    min_value=datetime(1, 1, 1),
+    max_value=datetime(9999, 12, 31, 23, 59, 59, 999999),
+    timezones=st.just(UTC),
+)  # noqa: DTZ001
 
 
 @given(texts, clocks)
@@ -45,7 +51,10 @@ def test_offsets_point_at_the_words_and_do_not_overlap(text: str) -> None:
     assert all(text[span.first : span.last] == span.text for span in found.spans)
     edges = [offset for cut in found.cuts for offset in cut]
     assert edges == sorted(edges)
-    assert all(any(first <= span.first and span.last <= last for first, last in found.cuts) for span in found.spans)
+    assert all(
+        any(first <= span.first and span.last <= last for first, last in found.cuts)
+        for span in found.spans
+    )
 
 
 def put_back(found: When, text: str) -> str:
@@ -100,7 +109,9 @@ def test_a_day_means_itself_in_every_way_of_writing_it(of: date) -> None:
 
 @given(clocks.filter(lambda now: 2 < now.year < 9998), st.sampled_from(["week", "month", "year"]))
 def test_last_this_and_next_adjoin_and_this_holds_now(now: datetime, unit: str) -> None:
-    last, this, following = (when(f"{which} {unit}", now=now).spans[0] for which in ("last", "this", "next"))
+    last, this, following = (
+        when(f"{which} {unit}", now=now).spans[0] for which in ("last", "this", "next")
+    )
     tick = timedelta(microseconds=1)
     assert last.end is not None
     assert this.end is not None
@@ -109,7 +120,18 @@ def test_last_this_and_next_adjoin_and_this_holds_now(now: datetime, unit: str) 
     assert this.start <= now <= this.end
 
 
-@pytest.mark.parametrize("known", ["2000-04-23", "2008-03-23", "2011-04-24", "2019-04-21", "2024-03-31", "2025-04-20", "2038-04-25"])
+@pytest.mark.parametrize(
+    "known",
+    [
+        "2000-04-23",
+        "2008-03-23",
+        "2011-04-24",
+        "2019-04-21",
+        "2024-03-31",
+        "2025-04-20",
+        "2038-04-25",
+    ],
+)
 def test_easter_is_when_it_was_kept(known: str) -> None:
     assert easter(int(known[:4])) == date.fromisoformat(known)
 
@@ -121,7 +143,9 @@ def test_easter_is_a_sunday_between_its_bounds(year: int) -> None:
 
 
 @given(st.integers(1900, 2100), st.integers(1, 12), st.integers(0, 6), st.integers(1, 4))
-def test_the_nth_weekday_is_that_weekday_in_its_week_of_the_month(year: int, month: int, number: int, count: int) -> None:
+def test_the_nth_weekday_is_that_weekday_in_its_week_of_the_month(
+    year: int, month: int, number: int, count: int
+) -> None:
     found = nth_weekday(year, month, number, count)
     assert (found.month, found.weekday(), (found.day - 1) // 7 + 1) == (month, number, count)
 

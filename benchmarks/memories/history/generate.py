@@ -4,7 +4,8 @@
 
 The year begins on 1 December 2025 and the questions are asked on 1 December 2026.
 
-habit        said in the first months, and again about every six weeks until now; found useful now and then
+habit        said in the first months, and again about every six weeks until now; found useful now
+             and then
 rising       as habit, since the summer
 fading       as habit, and not any more since the spring
 used         said once, and looked up again and again until now
@@ -28,7 +29,8 @@ import yaml
 HERE = Path(__file__).parent
 BEGIN, END = date(2025, 12, 1), date(2026, 12, 1)
 DAYS = (END - BEGIN).days
-# When it is first said (from day, to day), how often again and until when, how often looked up and until when, and its stability.
+# When it is first said (from day, to day), how often again and until when, how often looked up and
+# until when, and its stability.
 PATTERNS: dict[str, tuple[tuple[int, int], tuple[int, int, int], tuple[int, int, int], str]] = {
     "habit": ((5, 100), (4, 8, 358), (2, 6, 358), "static"),
     "rising": ((210, 260), (3, 5, 360), (2, 5, 362), "dynamic"),
@@ -42,7 +44,9 @@ PATTERNS: dict[str, tuple[tuple[int, int], tuple[int, int, int], tuple[int, int,
 }
 
 
-def memories_of(families: list[dict[str, Any]], prefix: str, draw: Random) -> Iterator[dict[str, Any]]:
+def memories_of(
+    families: list[dict[str, Any]], prefix: str, draw: Random
+) -> Iterator[dict[str, Any]]:
     number = 0
     for family in families:
         keys = [f"{prefix}{number + place:03}" for place in range(len(family["m"]))]
@@ -77,7 +81,12 @@ def days(draw: Random, first: int, least: int, most: int, until: int) -> list[da
     """Return some days after the first, spread evenly with some chance."""
     count = draw.randint(least, most) if until > first + 2 else 0
     step = (until - first) / count if count else 0
-    return sorted({BEGIN + timedelta(days=round(first + step * (place + draw.uniform(0.3, 1.0)))) for place in range(count)})
+    return sorted(
+        {
+            BEGIN + timedelta(days=round(first + step * (place + draw.uniform(0.3, 1.0))))
+            for place in range(count)
+        }
+    )
 
 
 def questions_of(families: list[dict[str, Any]], prefix: str) -> Iterator[dict[str, Any]]:
@@ -105,7 +114,9 @@ def generated() -> str:
 
 
 def flow(value: dict[str, Any]) -> str:
-    return yaml.safe_dump(value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10_000).strip()
+    return yaml.safe_dump(
+        value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10_000
+    ).strip()
 
 
 if __name__ == "__main__":

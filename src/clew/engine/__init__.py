@@ -1,7 +1,9 @@
 """The engine: the only place that wires stores, models and stages together."""
 
 from clew.engine.clew import Clew
-from clew.engine.opening import open_clew as open  # noqa: A004 - `clew.open` mirrors the builtin on purpose
+
+# `clew.open` mirrors the builtin on purpose
+from clew.engine.opening import open_clew as open  # noqa: A004
 from clew.engine.opening import restore_backup
 
 __all__ = ["Clew", "open", "restore_backup"]

@@ -12,29 +12,39 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from clew.engine import reembedding, transfer, versions
-from clew.engine.paging import Page, page_of, spot_at
-from clew.engine.questioning import questioner
-from clew.engine.request import SERVED, filter_of, number, question, stand, unknown, whole
-from clew.engine.reranking import Reading
+from clew.engine import models as reembedding
+from clew.engine import transfer, versions
+from clew.engine.bitemporal import Truth
+from clew.engine.models import Reading, Vectoriser, questioner
+from clew.engine.request import (
+    SERVED,
+    Page,
+    filter_of,
+    number,
+    page_of,
+    question,
+    spot_at,
+    stand,
+    unknown,
+    whole,
+)
+from clew.engine.telemetry import Telemetry, Watch, watched
 from clew.engine.tracking import AccessTracker
-from clew.engine.truth import Truth
-from clew.engine.vectors import Vectoriser
 from clew.errors import CorruptStoreError, InputError, StoreError
+from clew.files import expanded
 from clew.forking import after_fork
 from clew.ids import new_id
-from clew.ingest.commit import Committer
-from clew.ingest.draft import Draft, draft
-from clew.ingest.fields import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line, one_of
-from clew.ingest.firewall.echo import Returned
-from clew.ingest.firewall.screening import screened, scrubbed
-from clew.ingest.questions.asking import questions_of
+from clew.memories.commit import Committer
+from clew.memories.draft import Draft, draft
+from clew.memories.firewall.recalled_texts import Returned
+from clew.memories.firewall.screening import screened, scrubbed
+from clew.memories.questions import questions_of
+from clew.memories.validation import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line, one_of
 from clew.ports import Clock, Embedder, OnDamage, Problem, Progress, Repaired, Reranker, Sort, Store
-from clew.recall.recipes import NAMES, Recipe, recipe
-from clew.recall.state import QueryVectors, Recall
+from clew.search.recipes import NAMES, Recipe, recipe
+from clew.search.state import QueryVectors, Recall
 from clew.settings import Settings, as_dict
 from clew.settings import load as load_settings
-from clew.telemetry import Telemetry, Watch, watched
 from clew.times import Moment
 from clew.types import (
     ConversationOutcome,
@@ -50,18 +60,19 @@ from clew.types import (
     Outcome,
     Receipt,
 )
-from clew.user_files import expanded
 
 if TYPE_CHECKING:
-    from clew.engine.decay import Decayed
+    from clew.documents.importing import Importer, ImportReport
     from clew.engine.relating import Related
     from clew.engine.replaying import Replay
-    from clew.ingest.importing import Importer, ImportReport
-    from clew.recall.reasons.why import Why
-    from clew.recall.reasons.whynot import WhyNot
+    from clew.memories.decay import Decayed
+    from clew.search.why import Why
+    from clew.search.why_not import WhyNot
 
 MAX_LISTED = 10_000
-FIELDS = tuple(name for name in signature(draft).parameters if name not in ("text", "settings", "now"))
+FIELDS = tuple(
+    name for name in signature(draft).parameters if name not in ("text", "settings", "now")
+)
 KNOWN_FIELDS = frozenset(FIELDS)
 MAX_ACCESSES = 10**12
 LEAST_SEARCHED = 4  # characters
@@ -72,7 +83,10 @@ def silent(what: str, done: int, total: int | None) -> None:
 
 
 class Clew:
-    """A memory: give it what an agent learns, ask it for the right pieces. Thread-safe; close it or use `with`."""
+    """A memory: give it what an agent learns, ask it for the right pieces. Thread-safe.
+
+    Close it or use `with`.
+    """
 
     def __init__(
         self,
@@ -88,15 +102,23 @@ class Clew:
         self.store = store
         self.settings = settings
         self.opened_with: Mapping[str, Any] | None = None
-        """The arguments with which another process opens the same Clew; None if it is in memory or was given Python objects."""
+        """The arguments with which another process opens the same Clew; None if it is in memory or
+        was given Python objects.
+        """
         self._clock = clock
         self._owns_store = owns_store
         self._closed = False
         self.watch = Watch(telemetry, include_text=settings.telemetry.include_text)
-        self._vectors = Vectoriser(embedder, store, token_codes=settings.model.token_codes, called=self.watch.embedded)
+        self._vectors = Vectoriser(
+            embedder, store, token_codes=settings.model.token_codes, called=self.watch.embedded
+        )
         self._reading = Reading(reranker, settings.rerank.model)
         asker = questioner(settings.questions)
-        self._returned = Returned(store, minutes=settings.firewall.echo_minutes) if settings.firewall.echo else None
+        self._returned = (
+            Returned(store, minutes=settings.firewall.echo_minutes)
+            if settings.firewall.echo
+            else None
+        )
         self._committer = Committer(
             store,
             embed=self._vectors.passages,
@@ -109,15 +131,30 @@ class Clew:
             background=lambda: self._vectors.background,
         )
         self._truth = Truth(
-            *(store, self._vectors.passages, self._vectors.model, settings, clock, new_id, self._draft, asker, self._returned),
+            *(
+                store,
+                self._vectors.passages,
+                self._vectors.model,
+                settings,
+                clock,
+                new_id,
+                self._draft,
+                asker,
+                self._returned,
+            ),
             background=lambda: self._vectors.background,
         )
-        self._tracker = AccessTracker(store, settings.access, publish=None if self._returned is None else self._returned.publish)
+        self._tracker = AccessTracker(
+            store,
+            settings.access,
+            publish=None if self._returned is None else self._returned.publish,
+        )
         self._start_threads()
         after_fork(self._start_threads)
 
     def _start_threads(self) -> None:
-        self._executor = ThreadPoolExecutor(max_workers=4, thread_name_prefix="clew-words")  # threads start when first used
+        # threads start when first used
+        self._executor = ThreadPoolExecutor(max_workers=4, thread_name_prefix="clew-words")
         self._recipes: dict[str, Recipe] = {}  # bound to those threads
 
     # --- remember ---
@@ -126,21 +163,34 @@ class Clew:
     def remember(self, text: str, **fields: Any) -> Outcome:
         """Offer one memory; the outcome says what became of it, and by which rule.
 
-        Fields: category, trigger, importance (0–1), title, space, stability, valid_from, valid_to, tags, metadata,
-        source, keywords, idempotency_key, on_duplicate ("reinforce", "insert" or "error"), near (look for near duplicates),
-        force (keep it although it was forgotten).
+        Fields: category, trigger, importance (0–1), title, space, stability, valid_from, valid_to,
+        tags, metadata, source, keywords, idempotency_key, on_duplicate ("reinforce", "insert" or
+        "error"), near (look for near duplicates), force (keep it although it was forgotten).
         """
         return self._committed([self._draft(text, fields)])[0]
 
     @watched("remember_many")
-    def remember_many(self, memories: Iterable[str | Mapping[str, Any]], *, progress: Progress = silent, **fields: Any) -> list[Outcome]:
-        """Offer many memories, embedded and committed in batches; outcomes come in the order of the memories.
+    def remember_many(
+        self,
+        memories: Iterable[str | Mapping[str, Any]],
+        *,
+        progress: Progress = silent,
+        **fields: Any,
+    ) -> list[Outcome]:
+        """Offer many memories, embedded and committed in batches.
 
-        Each is a text or a mapping with `text` and the fields of `remember`; `fields` here apply to all.
-        A batch that was acknowledged through `progress` survives whatever happens to the next.
+        Outcomes come in the order of the memories.
+
+        Each is a text or a mapping with `text` and the fields of `remember`; `fields` here apply to
+        all. A batch that was acknowledged through `progress` survives whatever happens to the next.
         """
         if isinstance(memories, str | bytes | Mapping) or not isinstance(memories, Iterable):
-            raise InputError("memories", memories, "must be several memories", "Pass a list; for one memory use remember().")
+            raise InputError(
+                "memories",
+                memories,
+                "must be several memories",
+                "Pass a list; for one memory use remember().",
+            )
         outcomes: list[Outcome] = []
         batch: list[Draft] = []
         for memory in memories:
@@ -155,7 +205,8 @@ class Clew:
         return outcomes
 
     def _committed(self, drafts: list[Draft]) -> list[Outcome]:
-        if self.settings.memory.auto_supersede:  # one by one: each may end what the one before it began
+        # one by one: each may end what the one before it began
+        if self.settings.memory.auto_supersede:
             return [self._truth.remember(each) for each in drafts]
         return self._committer.commit(drafts)
 
@@ -164,8 +215,16 @@ class Clew:
             return self._draft(memory, fields)
         if not isinstance(memory, Mapping) or "text" not in memory:
             shown = scrubbed(memory)
-            raise InputError(f"memories[{position}]", shown, "is neither a text nor a mapping with a text", 'Write it as {"text": "…"}.')
-        return self._draft(memory["text"], {**fields, **{key: value for key, value in memory.items() if key != "text"}})
+            raise InputError(
+                f"memories[{position}]",
+                shown,
+                "is neither a text nor a mapping with a text",
+                'Write it as {"text": "…"}.',
+            )
+        return self._draft(
+            memory["text"],
+            {**fields, **{key: value for key, value in memory.items() if key != "text"}},
+        )
 
     def _draft(self, text: Any, fields: Mapping[str, Any]) -> Draft:
         if not KNOWN_FIELDS.issuperset(fields):
@@ -190,17 +249,22 @@ class Clew:
         force: bool = False,
         progress: Progress = silent,
     ) -> ConversationOutcome:
-        """Keep a conversation, one node for each message with its speaker, role and time; the outcomes say what became of each.
+        """Keep a conversation, one node for each message with its speaker, role and time.
 
-        A message is a `Message` or a mapping with text (or content) and, as far as they are known, speaker (or name), role and
-        time. Told again under the same `session`, only messages that are new are added: tell the session from its beginning, or
-        only how it went on. Without a session the same messages get the same name, which the answer holds. `time` is when
-        messages without a time of their own were said, by default now. `force` keeps what was forgotten.
+        The outcomes say what became of each.
+
+        A message is a `Message` or a mapping with text (or content) and, as far as they are known,
+        speaker (or name), role and time. Told again under the same `session`, only messages that
+        are new are added: tell the session from its beginning, or only how it went on. Without a
+        session the same messages get the same name, which the answer holds. `time` is when messages
+        without a time of their own were said, by default now. `force` keeps what was forgotten.
         """
-        from clew.engine import conversing, importing  # noqa: PLC0415 - chunkers, which recall does not need
+        # Chunkers, which recall does not need
+        from clew.engine import importing
+        from clew.engine import importing as conversing  # noqa: PLC0415
 
         self._check_open()
-        options = conversing.options(
+        options = conversing.conversation_options(
             self.settings,
             session=session,
             title=title,
@@ -213,14 +277,19 @@ class Clew:
             time=time,
         )
         parts = importing.Parts(self.store, self._vectors, self.settings, self._clock, new_id)
-        return conversing.remember(parts, messages, options=options, force=bool(force), progress=progress)
+        return conversing.remember_conversation(
+            parts, messages, options=options, force=bool(force), progress=progress
+        )
 
     @watched("import")
-    def import_path(self, *paths: str | Path, progress: Progress = silent, **options: Any) -> ImportReport:
+    def import_path(
+        self, *paths: str | Path, progress: Progress = silent, **options: Any
+    ) -> ImportReport:
         """Bring in files, directories and globs; the report says what became of each file, and why.
 
-        Options: format, space, category, importance, tags, metadata, exclude, include_hidden, force. Files that have not changed are left
-        as they are; of those that have, the earlier nodes are expired.
+        Options: format, space, category, importance, tags, metadata, exclude, include_hidden,
+        force. Files that have not changed are left as they are; of those that have, the earlier
+        nodes are expired.
         """
         self._check_open()
         for path in paths:
@@ -229,17 +298,33 @@ class Clew:
         return self._importer(progress, options).paths(paths)
 
     @watched("import")
-    def import_data(self, data: bytes | str, *, name: str | None = None, progress: Progress = silent, **options: Any) -> ImportReport:
-        """Bring in one text or file that is not on disk; under the same name it takes the place of what was there."""
+    def import_data(
+        self,
+        data: bytes | str,
+        *,
+        name: str | None = None,
+        progress: Progress = silent,
+        **options: Any,
+    ) -> ImportReport:
+        """Bring in one text or file that is not on disk.
+
+        Under the same name it takes the place of what was there.
+        """
         self._check_open()
         if not isinstance(data, str | bytes | bytearray | memoryview):
-            raise InputError("data", data, "must be text or bytes", "Read it first, or name its file with import_path.")
+            raise InputError(
+                "data",
+                data,
+                "must be text or bytes",
+                "Read it first, or name its file with import_path.",
+            )
         given = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
         chosen = None if name is None else line("name", name, limit=MAX_SOURCE_CHARACTERS)
         return self._importer(progress, options).data(given, name=chosen or "")
 
     def _importer(self, progress: Progress, options: Mapping[str, Any]) -> Importer:
-        from clew.engine import importing  # noqa: PLC0415 - readers and chunkers, which recall does not need
+        # Readers and chunkers, which recall does not need
+        from clew.engine import importing  # noqa: PLC0415
 
         parts = importing.Parts(self.store, self._vectors, self.settings, self._clock, new_id)
         return importing.importer(parts, progress=progress, **options)
@@ -265,9 +350,10 @@ class Clew:
     ) -> Recall:
         """Return what should be seen for a question, best first, each hit with the reason for it.
 
-        `where` narrows by space, kind, category, tags, metadata, since, until; `as_of` asks what was true and `known_at` what was
-        believed then, of a date at its end; `preset` or `weights` say how much recency, importance and use count beside
-        relevance; `track=False` leaves no trace of the recall.
+        `where` narrows by space, kind, category, tags, metadata, since, until; `as_of` asks what
+        was true and `known_at` what was believed then, of a date at its end; `preset` or `weights`
+        say how much recency, importance and use count beside relevance; `track=False` leaves no
+        trace of the recall.
         """
         self._check_open()
         now = self._clock()
@@ -287,7 +373,9 @@ class Clew:
         found = self.recipe(asked.recipe).run(Recall(question=asked, id=new_id(now)))
         answer = replace(found, hits=versions.owned(self.store, found.hits, asked.where))
         if self._returned is not None:
-            self._returned.note([(hit.node, hit.context) for hit in answer.hits if hit.node is not None], now)
+            self._returned.note(
+                [(hit.node, hit.context) for hit in answer.hits if hit.node is not None], now
+            )
         if self.settings.access.track if track is None else track:
             self._tracker.record([hit.id for hit in answer.hits], now, space=asked.where.space)
         return answer
@@ -307,14 +395,20 @@ class Clew:
         return explaining.why_not(self, query, _name(id), options)
 
     def trace(self, answer: Recall) -> dict[str, Any]:
-        """Return an answer of this Clew as JSON-ready data that `replay` reads; made at once, before the store changes."""
+        """Return an answer of this Clew as JSON-ready data that `replay` reads.
+
+        Made at once, before the store changes.
+        """
         from clew.engine import tracing  # noqa: PLC0415 - as in `why`
 
         self._check_open()
         return tracing.trace_of(self, answer)
 
     def replay(self, trace: str | bytes | Mapping[str, Any]) -> Replay:
-        """Ask a traced question again, by the trace's clock, and return what changed; no access is counted."""
+        """Ask a traced question again, by the trace's clock, and return what changed.
+
+        No access is counted.
+        """
         from clew.engine import replaying  # noqa: PLC0415 - as in `why`
 
         self._check_open()
@@ -344,7 +438,10 @@ class Clew:
         return other
 
     def recipe(self, name: str) -> Recipe:
-        """Return a named list of stages, bound to this store: print it, or leave out a stage and run it."""
+        """Return a named list of stages, bound to this store.
+
+        Print it, or leave out a stage and run it.
+        """
         known = one_of("recipe", name, NAMES)
         if known not in self._recipes:
             self._recipes[known] = recipe(
@@ -362,16 +459,27 @@ class Clew:
 
     # --- look ---
 
-    def get(self, id: NodeId, *, as_of: Moment | None = None, known_at: Moment | None = None) -> Node | None:
-        """Return a memory, or None; with a time, what it or what stood in its place was held to be then."""
+    def get(
+        self, id: NodeId, *, as_of: Moment | None = None, known_at: Moment | None = None
+    ) -> Node | None:
+        """Return a memory, or None.
+
+        With a time, what it or what stood in its place was held to be then.
+        """
         node = self.store.get([_name(id)]).get(id)
         if node is None or (as_of is None and known_at is None):
             return node
-        times = {name: None if time is None else stand(time, name) for name, time in (("as_of", as_of), ("known_at", known_at))}
+        times = {
+            name: None if time is None else stand(time, name)
+            for name, time in (("as_of", as_of), ("known_at", known_at))
+        }
         return versions.at(self.store, node, now=self._clock(), **times)
 
     def history(self, id: NodeId) -> tuple[Event, ...]:
-        """Return what happened to a memory, oldest first; a forgotten one's history is that it was forgotten."""
+        """Return what happened to a memory, oldest first.
+
+        A forgotten one's history is that it was forgotten.
+        """
         self._tracker.flush()
         node = self.get(id)
         events = self.store.events(id if node is None else versions.head_of(self.store, node).id)
@@ -388,7 +496,8 @@ class Clew:
     def versions(self, id: NodeId) -> tuple[Node, ...]:
         """Return a memory as it was ever held to be, with what it superseded and what superseded it, in the order of valid time.
 
-        The row with the memory's own id is the current one; the others have it as their `root`. Empty for a forgotten memory.
+        The row with the memory's own id is the current one; the others have it as their `root`.
+        Empty for a forgotten memory.
         """
         node = self.get(id)
         return () if node is None else versions.chain(self.store, node)
@@ -413,8 +522,13 @@ class Clew:
         as_of: Moment | None = None,
         known_at: Moment | None = None,
     ) -> tuple[Node, ...]:
-        """Return the newest memories by valid time; of what was true at `as_of`, as believed at `known_at`."""
-        return self._listed(Sort.RECENT, whole("limit", limit, 1, MAX_LISTED), where, as_of, known_at)
+        """Return the newest memories by valid time.
+
+        Of what was true at `as_of`, as believed at `known_at`.
+        """
+        return self._listed(
+            Sort.RECENT, whole("limit", limit, 1, MAX_LISTED), where, as_of, known_at
+        )
 
     def important(
         self,
@@ -426,8 +540,17 @@ class Clew:
         known_at: Moment | None = None,
     ) -> tuple[Node, ...]:
         """Return the most important memories, at least `lists.important_min`."""
-        chosen = self.settings.lists.important_min if least is None else number("least", least, 0.0, 1.0)
-        return self._listed(Sort.IMPORTANT, whole("limit", limit, 1, MAX_LISTED), where, as_of, known_at, min_importance=chosen)
+        chosen = (
+            self.settings.lists.important_min if least is None else number("least", least, 0.0, 1.0)
+        )
+        return self._listed(
+            Sort.IMPORTANT,
+            whole("limit", limit, 1, MAX_LISTED),
+            where,
+            as_of,
+            known_at,
+            min_importance=chosen,
+        )
 
     def popular(
         self,
@@ -440,8 +563,19 @@ class Clew:
     ) -> tuple[Node, ...]:
         """Return the most recalled memories, with at least `lists.popular_min` accesses."""
         self._tracker.flush()
-        chosen = self.settings.lists.popular_min if least is None else whole("least", least, 0, MAX_ACCESSES)
-        return self._listed(Sort.POPULAR, whole("limit", limit, 1, MAX_LISTED), where, as_of, known_at, min_accesses=chosen)
+        chosen = (
+            self.settings.lists.popular_min
+            if least is None
+            else whole("least", least, 0, MAX_ACCESSES)
+        )
+        return self._listed(
+            Sort.POPULAR,
+            whole("limit", limit, 1, MAX_LISTED),
+            where,
+            as_of,
+            known_at,
+            min_accesses=chosen,
+        )
 
     def page(
         self,
@@ -453,11 +587,16 @@ class Clew:
         as_of: Moment | None = None,
         known_at: Moment | None = None,
     ) -> Page:
-        """Return a list page by page: all memories by recency, importance or use; the cursor of one page asks for the next."""
+        """Return a list page by page: all memories by recency, importance or use.
+
+        The cursor of one page asks for the next.
+        """
         self._check_open()
         order = Sort(one_of("sort", sort, tuple(Sort)))
         after = None if cursor is None else spot_at(cursor, order)
-        listed = self._listed(order, whole("limit", limit, 1, MAX_LISTED) + 1, where, as_of, known_at, after=after)
+        listed = self._listed(
+            order, whole("limit", limit, 1, MAX_LISTED) + 1, where, as_of, known_at, after=after
+        )
         return page_of(listed, sort=order, limit=limit)
 
     def _listed(
@@ -469,18 +608,35 @@ class Clew:
         known_at: Moment | None,
         **options: Any,
     ) -> tuple[Node, ...]:
-        chosen = filter_of(where, settings=self.settings, now=self._clock(), as_of=as_of, known_at=known_at)
-        if chosen.kinds == SERVED:  # nobody asked for a kind: show what stands by itself, a document or a sitting and not its chunks
-            chosen = replace(chosen, kinds=(Kind.MEMORY, Kind.DOCUMENT, Kind.SECTION, Kind.CHUNK), within=("",))
+        chosen = filter_of(
+            where, settings=self.settings, now=self._clock(), as_of=as_of, known_at=known_at
+        )
+        # nobody asked for a kind: show what stands by itself, a document or a sitting and not its
+        # chunks
+        if chosen.kinds == SERVED:
+            chosen = replace(
+                chosen, kinds=(Kind.MEMORY, Kind.DOCUMENT, Kind.SECTION, Kind.CHUNK), within=("",)
+            )
         return self.store.listing(chosen, sort=sort, limit=limit, **options)
 
     # --- change ---
 
     @watched("link")
-    def link(self, source: NodeId, target: NodeId, *, kind: str = "RELATED", weight: float = 1.0, evidence: str = "") -> Edge:
+    def link(
+        self,
+        source: NodeId,
+        target: NodeId,
+        *,
+        kind: str = "RELATED",
+        weight: float = 1.0,
+        evidence: str = "",
+    ) -> Edge:
         """Connect two memories."""
         given, _ = screened({"evidence": evidence, "kind": kind}, self.settings.firewall)
-        ends = {id: versions.head_of(self.store, node).id for id, node in self.store.get([_name(source), _name(target)]).items()}
+        ends = {
+            id: versions.head_of(self.store, node).id
+            for id, node in self.store.get([_name(source), _name(target)]).items()
+        }
         edge = Edge(
             source=ends.get(_name(source), _name(source)),
             target=ends.get(_name(target), _name(target)),
@@ -490,22 +646,35 @@ class Clew:
             t_created=self._clock(),
         )
         if len({node.space for node in self.store.get([edge.source, edge.target]).values()}) > 1:
-            raise InputError("target", edge.target, f"is in another space than {edge.source}", "Connect memories of one space.")
+            raise InputError(
+                "target",
+                edge.target,
+                f"is in another space than {edge.source}",
+                "Connect memories of one space.",
+            )
         self.store.link([edge])
         return edge
 
     @watched("supersede")
-    def supersede(self, id: NodeId, text: str, *, valid_from: Moment | None = None, **fields: Any) -> Outcome:
-        """Put a new memory in the place of one, which ends where the new one begins: at `valid_from`, or now.
+    def supersede(
+        self, id: NodeId, text: str, *, valid_from: Moment | None = None, **fields: Any
+    ) -> Outcome:
+        """Put a new memory in the place of one, which ends where the new one begins.
 
-        The new one has the old one's title, space, category, importance, stability, tags and metadata unless `fields`, which are those
-        of `remember`, say otherwise. What was believed before stays for `known_at`, what was true before for `as_of`.
+        At `valid_from`, or now.
+
+        The new one has the old one's title, space, category, importance, stability, tags and
+        metadata unless `fields`, which are those of `remember`, say otherwise. What was believed
+        before stays for `known_at`, what was true before for `as_of`.
         """
         return self._truth.supersede(_name(id), text, valid_from=valid_from, fields=fields)
 
     @watched("invalidate")
     def invalidate(self, id: NodeId, *, at: Moment | None = None) -> Node:
-        """Say that a memory stopped being true at a time, by default now; said again with another time, that one counts."""
+        """Say that a memory stopped being true at a time, by default now.
+
+        Said again with another time, that one counts.
+        """
         return self._truth.invalidate(_name(id), at=at)
 
     @watched("expire")
@@ -520,7 +689,9 @@ class Clew:
 
     @watched("update")
     def update(self, id: NodeId, **fields: Any) -> Node:
-        """Change what stands beside a memory's text: title, category, trigger, importance, stability, tags, metadata, source.
+        """Change what stands beside a memory's text.
+
+        Title, category, trigger, importance, stability, tags, metadata, source.
 
         Only what is given changes, at once and for every time; a new text is said with `supersede`.
         """
@@ -562,14 +733,16 @@ class Clew:
     ) -> Receipt:
         """Remove memories or documents for good, and return a receipt that says what a search of the files found afterwards.
 
-        Name them by id, or by a filter: `where` takes space, kind, category, tags, metadata, since, until, archived, source and
-        `before` (true since before then), and sees what is archived, ended or no longer believed too; `query` names words
-        that a text must hold, all of them, compared as the word index does. A filter needs `expect`, the number of memories
-        and documents that are to go; `dry_run` tells it.
+        Name them by id, or by a filter: `where` takes space, kind, category, tags, metadata, since,
+        until, archived, source and `before` (true since before then), and sees what is archived,
+        ended or no longer believed too; `query` names words that a text must hold, all of them,
+        compared as the word index does. A filter needs `expect`, the number of memories and
+        documents that are to go; `dry_run` tells it.
 
-        A memory goes with all its versions and with what superseded it, a document with its sections, chunks and the earlier
-        states of its file; `only` leaves successors and other states. `tombstone` keeps a keyed hash of each text, so that it
-        is rejected when it is offered again. `check=False` saves the search of the files.
+        A memory goes with all its versions and with what superseded it, a document with its
+        sections, chunks and the earlier states of its file; `only` leaves successors and other
+        states. `tombstone` keeps a keyed hash of each text, so that it is rejected when it is
+        offered again. `check=False` saves the search of the files.
         """
         from clew.engine import forgetting  # noqa: PLC0415 - as in `why`
 
@@ -577,20 +750,36 @@ class Clew:
         self._tracker.flush()
         if id is not None and not (where is None and query is None):
             raise InputError("id", id, "stands beside a filter", "Name ids, or where= and query=.")
-        chosen = forgetting.selection(where, query, settings=self.settings, now=self._clock()) if id is None else forgetting.ids_of(id)
-        options = forgetting.Options(only=only, force=force, tombstone=tombstone, check=check, dry_run=dry_run, expect=expect)
-        return forgetting.Forgetting(self.store, self._clock, self._returned).forget(chosen, options)
+        chosen = (
+            forgetting.selection(where, query, settings=self.settings, now=self._clock())
+            if id is None
+            else forgetting.ids_of(id)
+        )
+        options = forgetting.Options(
+            only=only, force=force, tombstone=tombstone, check=check, dry_run=dry_run, expect=expect
+        )
+        return forgetting.Forgetting(self.store, self._clock, self._returned).forget(
+            chosen, options
+        )
 
     def search_files(self, text: str) -> tuple[FileCheck, ...]:
         """Count a text in the raw bytes of every file of the store, and of the backups beside it, to prove that it is gone."""
         self._check_open()
         if not isinstance(text, str) or len(text) < LEAST_SEARCHED:
-            raise InputError("text", text, f"is too short to be found only where it is meant ({LEAST_SEARCHED})", "Give more of it.")
+            raise InputError(
+                "text",
+                text,
+                f"is too short to be found only where it is meant ({LEAST_SEARCHED})",
+                "Give more of it.",
+            )
         return self.store.search_files(text)
 
     @watched("unarchive")
     def unarchive(self, id: NodeId) -> Node:
-        """Bring back a memory from the archive; that counts as a use, so that it does not fade at once again."""
+        """Bring back a memory from the archive.
+
+        That counts as a use, so that it does not fade at once again.
+        """
         with self.store.transaction():
             node = versions.head_of(self.store, self._known(id))
             if node.archived:
@@ -613,21 +802,45 @@ class Clew:
     def stats(self, *, space: str | None = None) -> dict[str, Any]:
         """Return counts and sizes, what was rejected by rule, and whether accesses could be counted; of one space only its own counts.
 
-        Of the whole store also the `ledger`: what this Clew has spent since it was opened, in calls, tokens and milliseconds.
+        Of the whole store also the `ledger`: what this Clew has spent since it was opened, in
+        calls, tokens and milliseconds.
         """
         self._tracker.flush()
-        counts = dict(self.store.stats(None if space is None else line("space", space, limit=MAX_NAME_CHARACTERS)))
+        counts = dict(
+            self.store.stats(
+                None if space is None else line("space", space, limit=MAX_NAME_CHARACTERS)
+            )
+        )
         if not self._vectors.makes_token_codes:  # then none is missing
             counts["token_codes"] = {**counts["token_codes"], "missing": 0}
-        return counts if space is not None else {**counts, "tracking_failure": self._tracker.failure, "ledger": self.watch.totals()}
+        return (
+            counts
+            if space is not None
+            else {
+                **counts,
+                "tracking_failure": self._tracker.failure,
+                "ledger": self.watch.totals(),
+            }
+        )
 
-    def decay(self, *, dry_run: bool = True, space: str | None = None, now: Moment | None = None, force: bool = False) -> Decayed:
-        """Archive the memories that have faded (settings `decay`), or only tell which would go; nothing is deleted.
+    def decay(
+        self,
+        *,
+        dry_run: bool = True,
+        space: str | None = None,
+        now: Moment | None = None,
+        force: bool = False,
+    ) -> Decayed:
+        """Archive the memories that have faded (settings `decay`), or only tell which would go.
 
-        Without a space all are looked at. Documents and their parts do not fade. Archived memories are found with
-        `where={"archived": True}`, and `unarchive` brings them back. A `now` that is still to come is for a dry run, unless by `force`.
+        Nothing is deleted.
+
+        Without a space all are looked at. Documents and their parts do not fade. Archived memories
+        are found with `where={"archived": True}`, and `unarchive` brings them back. A `now` that is
+        still to come is for a dry run, unless by `force`.
         """
-        from clew.engine.decay import decay, run_at  # noqa: PLC0415 - what is remembered and recalled need not load it
+        # What is remembered and recalled need not load it
+        from clew.memories.decay import decay, run_at  # noqa: PLC0415
 
         self._check_open()
         self._tracker.flush()
@@ -641,8 +854,13 @@ class Clew:
             batch_size=self.settings.memory.batch_size,
         )
 
-    def reembed(self, embedder: Embedder | None = None, *, progress: Progress = silent) -> reembedding.Reembedded:
-        """Give every memory a vector of the configured model, or of another, and its token codes; resumes after an interruption."""
+    def reembed(
+        self, embedder: Embedder | None = None, *, progress: Progress = silent
+    ) -> reembedding.Reembedded:
+        """Give every memory a vector of the configured model, or of another, and its token codes.
+
+        Resumes after an interruption.
+        """
         chosen = embedder or self._vectors.embedder
         done = reembedding.reembed(
             self.store,
@@ -654,25 +872,36 @@ class Clew:
         self._vectors.embedder = chosen
         return done
 
-    def export(self, *, space: str | None = None, vectors: bool = True, on_damage: OnDamage | None = None) -> Iterator[str]:
+    def export(
+        self, *, space: str | None = None, vectors: bool = True, on_damage: OnDamage | None = None
+    ) -> Iterator[str]:
         """Yield the store as lines of JSON.
 
-        A damaged row raises `CorruptStoreError`; with `on_damage` the row is left out, and `on_damage` is called with that error.
+        A damaged row raises `CorruptStoreError`; with `on_damage` the row is left out, and
+        `on_damage` is called with that error.
         """
         self._tracker.flush()
         space = None if space is None else line("space", space, limit=MAX_NAME_CHARACTERS)
         return transfer.export(self.store, space=space, vectors=vectors, on_damage=on_damage)
 
-    def load(self, lines: Iterable[str], *, skip_invalid: bool = False, force: bool = False) -> transfer.Loaded:
-        """Bring in the lines of an export; what is there already stays as it is, and what was forgotten is left out unless by `force`.
+    def load(
+        self, lines: Iterable[str], *, skip_invalid: bool = False, force: bool = False
+    ) -> transfer.Loaded:
+        """Bring in the lines of an export.
 
-        Every value is checked. One bad line raises `InputError` and nothing is loaded; with `skip_invalid` the rest is, and the
-        result names the lines that were left out.
+        What is there already stays as it is, and what was forgotten is left out unless by `force`.
+
+        Every value is checked. One bad line raises `InputError` and nothing is loaded; with
+        `skip_invalid` the rest is, and the result names the lines that were left out.
         """
         self._check_open()
         if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
-            raise InputError("lines", lines, "must be several lines", "Pass an open file, or a list of lines.")
-        return transfer.load(self.store, lines, settings=self.settings, skip_invalid=skip_invalid, force=force)
+            raise InputError(
+                "lines", lines, "must be several lines", "Pass an open file, or a list of lines."
+            )
+        return transfer.load(
+            self.store, lines, settings=self.settings, skip_invalid=skip_invalid, force=force
+        )
 
     def backup(self, path: str | Path) -> Path:
         """Write a consistent copy of the store to a new file."""
@@ -690,13 +919,15 @@ class Clew:
     def repair(self) -> Repaired:
         """Rebuild everything derived from the truth, and move rows that cannot be read to a file beside the store.
 
-        The answer names these rows and the file. Vectors that were dropped come back with `reembed`.
+        The answer names these rows and the file. Vectors that were dropped come back with
+        `reembed`.
         """
-        from clew.ingest.naming import renamed  # noqa: PLC0415 - only this needs it here
+        from clew.graph.mentions import renamed  # noqa: PLC0415 - only this needs it here
 
         self._tracker.flush()
         done = self.store.repair()
-        with suppress(CorruptStoreError):  # a file with damaged pages is left as it is, and `verify` tells
+        # a file with damaged pages is left as it is, and `verify` tells
+        with suppress(CorruptStoreError):
             renamed(self.store, settings=self.settings.entities)
         return done
 
@@ -721,7 +952,12 @@ class Clew:
         """Return itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """Close."""
         self.close()
 

@@ -8,17 +8,31 @@ from datetime import datetime
 from inspect import signature
 from typing import Any
 
-from clew.engine.vectors import Vectoriser
+from clew.documents.chunkers.code import Code
+from clew.documents.chunkers.port import Chunker, ChunkOptions, RunCounts, TokenCounter, estimate
+from clew.documents.chunkers.recursive import Recursive
+from clew.documents.chunkers.structural import chunker_for
+from clew.documents.conversations import RESERVED, Conversations, parse_messages
+from clew.documents.importing import RESERVED, Importer, ImportOptions
+from clew.documents.tree import Origin
+from clew.engine.models import Vectoriser
 from clew.errors import InputError, ModelError
-from clew.ingest.chunkers import Chunker, ChunkOptions, Code, Recursive, RunCounts, TokenCounter, chunker_for, estimate
-from clew.ingest.chunkers.languages import has_grammar
-from clew.ingest.fields import MAX_NAME_CHARACTERS, line, names, one_of, plain_metadata, share
-from clew.ingest.firewall.screening import refuse_secrets
-from clew.ingest.importing import RESERVED, Importer, ImportOptions
-from clew.ingest.readers import FORMATS
+from clew.file_formats import FORMATS
+from clew.graph.code.languages import has_grammar
+from clew.memories.firewall.screening import refuse_secrets
+from clew.memories.validation import (
+    MAX_NAME_CHARACTERS,
+    MAX_SOURCE_CHARACTERS,
+    line,
+    names,
+    one_of,
+    plain_metadata,
+    share,
+)
 from clew.ports import Clock, Embedder, Progress, Store
 from clew.settings import Settings
-from clew.types import NodeId
+from clew.times import Moment, parse_time
+from clew.types import ConversationOutcome, Message, NodeId
 
 MEGABYTE = 1_000_000
 
@@ -67,14 +81,32 @@ def options(
     """Return the options of an import, or raise an InputError that names the first that does not hold."""
     memory = settings.memory
     tags = tuple(tags) if isinstance(tags, Iterator) else tags
-    refuse_secrets({"space": space, "category": category, "tags": tags, "metadata": metadata}, settings.firewall)
+    refuse_secrets(
+        {"space": space, "category": category, "tags": tags, "metadata": metadata},
+        settings.firewall,
+    )
     return ImportOptions(
-        space=settings.store.space if space is None else line("space", space, limit=MAX_NAME_CHARACTERS),
-        category=one_of("category", settings.imports.category if category is None else category, memory.categories, way_out=WAY_OUT),
-        importance=memory.default_importance if importance is None else share("importance", importance),
+        space=settings.store.space
+        if space is None
+        else line("space", space, limit=MAX_NAME_CHARACTERS),
+        category=one_of(
+            "category",
+            settings.imports.category if category is None else category,
+            memory.categories,
+            way_out=WAY_OUT,
+        ),
+        importance=memory.default_importance
+        if importance is None
+        else share("importance", importance),
         tags=names("tags", tags, limit=memory.max_tags),
-        metadata={} if metadata is None else _labels(plain_metadata(metadata, limit_bytes=memory.max_metadata_bytes)),
-        format=None if format is None else one_of("format", format, tuple(FORMATS), way_out="Leave it out to go by name and content."),
+        metadata={}
+        if metadata is None
+        else _labels(plain_metadata(metadata, limit_bytes=memory.max_metadata_bytes)),
+        format=None
+        if format is None
+        else one_of(
+            "format", format, tuple(FORMATS), way_out="Leave it out to go by name and content."
+        ),
         exclude=_patterns(exclude),
         include_hidden=bool(include_hidden),
         force=bool(force),
@@ -106,16 +138,27 @@ WAY_OUT = "Add your own to the setting memory.categories."
 
 
 def _patterns(exclude: object) -> tuple[str, ...]:
-    listed = tuple(exclude) if isinstance(exclude, Iterable) and not isinstance(exclude, str | bytes | Mapping) else None
+    listed = (
+        tuple(exclude)
+        if isinstance(exclude, Iterable) and not isinstance(exclude, str | bytes | Mapping)
+        else None
+    )
     if listed is None or not all(isinstance(each, str) for each in listed):
-        raise InputError("exclude", exclude, "must be a list of patterns", 'Write exclude=["*.log", "build/"].')
+        raise InputError(
+            "exclude", exclude, "must be a list of patterns", 'Write exclude=["*.log", "build/"].'
+        )
     return listed
 
 
 def _labels(metadata: dict[str, Any]) -> dict[str, Any]:
     """Return metadata that leaves alone what an import itself notes of a file."""
     if taken := next((name for name in RESERVED if name in metadata), None):
-        raise InputError("metadata", taken, "is what an import notes of every file itself", f"Name it otherwise, such as my_{taken}.")
+        raise InputError(
+            "metadata",
+            taken,
+            "is what an import notes of every file itself",
+            f"Name it otherwise, such as my_{taken}.",
+        )
     return metadata
 
 
@@ -132,9 +175,119 @@ def counter(embedder: Embedder | None) -> TokenCounter:
 
 
 def _chunker(format: str, count: TokenCounter) -> tuple[Chunker, tuple[str, ...]]:
-    """Return the chunker of a format; code without its grammar is cut as plain text, and the note says so."""
+    """Return the chunker of a format.
+
+    Code without its grammar is cut as plain text, and the note says so.
+    """
     chosen = chunker_for(format, count=count)
     if not isinstance(chosen, Code) or has_grammar(format):
         return chosen, ()
     note = f"{format.capitalize()} was cut as plain text: its grammar is not installed. Install it with: pip install 'clew[code]'"
     return Recursive(count), (note,)
+
+
+# The engine's side of `remember_conversation`: which settings, which chunker, which checks.
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What all messages of a call share."""
+
+    session: str | None
+    title: str
+    origin: Origin
+
+
+def conversation_options(
+    settings: Settings,
+    *,
+    session: str | None,
+    title: str | None,
+    space: str | None,
+    source: str | None,
+    category: str | None,
+    importance: float | None,
+    tags: Iterable[str],
+    metadata: Mapping[str, Any] | None,
+    time: Moment | None,
+) -> Options:
+    """Return the checked options of a call, or raise an InputError that names the first that does not hold."""
+    memory = settings.memory
+    tags = tuple(tags) if isinstance(tags, Iterator) else tags
+    named = {
+        "session": session,
+        "title": title,
+        "space": space,
+        "source": source,
+        "category": category,
+    }
+    refuse_secrets({**named, "tags": tags, "metadata": metadata}, settings.firewall)
+    return Options(
+        session=None if session is None else line("session", session, limit=MAX_NAME_CHARACTERS),
+        title=line("title", title or "", limit=memory.max_title_characters, empty=True),
+        origin=Origin(
+            space=settings.store.space
+            if space is None
+            else line("space", space, limit=MAX_NAME_CHARACTERS),
+            source=line("source", source or "", limit=MAX_SOURCE_CHARACTERS, empty=True),
+            category=_category(memory.default_category if category is None else category, settings),
+            importance=memory.default_importance
+            if importance is None
+            else share("importance", importance),
+            tags=names("tags", tags, limit=memory.max_tags),
+            metadata={}
+            if metadata is None
+            else _conversation_labels(
+                plain_metadata(metadata, limit_bytes=memory.max_metadata_bytes)
+            ),
+            time=None if time is None else parse_time(time, "time"),
+            max_keywords=memory.max_keywords,
+        ),
+    )
+
+
+def remember_conversation(
+    parts: Parts,
+    messages: Iterable[Message | Mapping[str, Any]],
+    *,
+    options: Options,
+    force: bool,
+    progress: Progress,
+) -> ConversationOutcome:
+    """Keep the messages that their session does not hold yet."""
+    conversations = Conversations(
+        store=parts.store,
+        embed=parts.vectors.passages,
+        model=parts.vectors.model,
+        settings=parts.settings,
+        clock=parts.clock,
+        new_id=parts.new_id,
+        chunker=Recursive(counter(parts.vectors.embedder)),
+        chunking=chunk_options(parts.settings),
+        progress=progress,
+    )
+    offered = parse_messages(messages)
+    return conversations.remember(
+        offered, session=options.session, title=options.title, origin=options.origin, force=force
+    )
+
+
+def _category(value: str, settings: Settings) -> str:
+    return one_of(
+        "category",
+        value,
+        settings.memory.categories,
+        way_out="Add your own to the setting memory.categories.",
+    )
+
+
+def _conversation_labels(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return metadata that leaves alone what is noted of every message itself."""
+    if taken := next((name for name in RESERVED if name in metadata), None):
+        raise InputError(
+            "metadata",
+            taken,
+            "is noted of every message itself",
+            f"Name it otherwise, such as my_{taken}.",
+        )
+    return metadata

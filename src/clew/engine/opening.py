@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clew.engine.clew import Clew
+from clew.engine.telemetry import Telemetry
 from clew.errors import InputError, clipped
 from clew.models import load as load_model
 from clew.ports import Clock, Embedder, Progress, Reranker, Store
 from clew.settings import Loaded, as_dict
 from clew.settings import load as load_settings
-from clew.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from clew.store.sqlite.restore import Restored
@@ -35,19 +35,29 @@ def open_clew(
     """Open a store, making it if it is new; `:memory:` keeps everything in this process.
 
     Without a path the one from the settings is used (CLEW_STORE, store.path). Settings are given as
-    `recall={"k": 5}` or `**{"recall.k": 5}` and override file and environment. An embedder given here
-    takes the place of the configured one, and so does a reranker. Nothing is loaded or fetched before it is needed.
+    `recall={"k": 5}` or `**{"recall.k": 5}` and override file and environment. An embedder given
+    here takes the place of the configured one, and so does a reranker. Nothing is loaded or fetched
+    before it is needed.
     """
     loaded = load_settings(None if config is None else Path(config), overrides=settings)
     store = open_store(path, loaded)
     try:
         model = loaded.settings.model
-        chosen = embedder or load_model(model.embedder, auto_pull=model.auto_pull, progress=progress, announce=announce)
+        chosen = embedder or load_model(
+            model.embedder, auto_pull=model.auto_pull, progress=progress, announce=announce
+        )
         telemetry = _telemetry(loaded)
     except BaseException:
         store.close()
         raise
-    made = Clew(store=store, embedder=chosen, settings=loaded.settings, clock=clock or now_utc, telemetry=telemetry, reranker=reranker)
+    made = Clew(
+        store=store,
+        embedder=chosen,
+        settings=loaded.settings,
+        clock=clock or now_utc,
+        telemetry=telemetry,
+        reranker=reranker,
+    )
     named = loaded.settings.store.path if path is None else path
     if named != IN_MEMORY and embedder is None and reranker is None and clock is None:
         made.opened_with = {"path": str(_file(named).absolute()), **as_dict(loaded.settings)}
@@ -55,15 +65,19 @@ def open_clew(
 
 
 def _telemetry(loaded: Loaded) -> Telemetry | None:
-    """Begin to log as the settings say, and return who else is told what is done; by default nobody is, and nothing is loaded."""
+    """Begin to log as the settings say, and return who else is told what is done.
+
+    By default nobody is, and nothing is loaded.
+    """
     log, telemetry = loaded.settings.log, loaded.settings.telemetry
     if log.level != "none":
-        from clew.telemetry.logs import start_logging  # noqa: PLC0415 - only when asked for
+        from clew.engine.telemetry.logs import start_logging  # noqa: PLC0415 - only when asked for
 
         start_logging(log, include_text=telemetry.include_text)
     if not telemetry.enabled:
         return None
-    from clew.telemetry.opening import open_telemetry  # noqa: PLC0415 - only when asked for
+    # Only when asked for
+    from clew.engine.telemetry.exporters import open_telemetry  # noqa: PLC0415
 
     return open_telemetry(telemetry)
 
@@ -76,24 +90,45 @@ def open_store(path: str | Path | None, loaded: Loaded) -> Store:
 
         return MemoryStore()
     if isinstance(path, str) and "://" in path:
-        raise InputError("path", path, "names a kind of store that this version does not have", "Give the path of a file, or ':memory:'.")
+        raise InputError(
+            "path",
+            path,
+            "names a kind of store that this version does not have",
+            "Give the path of a file, or ':memory:'.",
+        )
     from clew.store.sqlite import SqliteStore  # noqa: PLC0415 - only when asked for
 
     options = loaded.settings.store
-    return SqliteStore.open(_file(path), synchronous=options.synchronous, busy_timeout_seconds=options.busy_timeout_seconds)
+    return SqliteStore.open(
+        _file(path),
+        synchronous=options.synchronous,
+        busy_timeout_seconds=options.busy_timeout_seconds,
+    )
 
 
 def restore_backup(
-    backup: str | Path, path: str | Path | None = None, *, config: str | Path | None = None, keep: bool = True, force: bool = False
+    backup: str | Path,
+    path: str | Path | None = None,
+    *,
+    config: str | Path | None = None,
+    keep: bool = True,
+    force: bool = False,
 ) -> Restored:
-    """Verify a backup and put it in the place of a store, by default the one of the settings; nobody may use that store meanwhile.
+    """Verify a backup and put it in the place of a store, by default the one of the settings.
 
-    The replaced store is kept beside it and named in the result, unless `keep` is false. `force` replaces a file that is so damaged
-    that it cannot be recognised as a store.
+    Nobody may use that store meanwhile.
+
+    The replaced store is kept beside it and named in the result, unless `keep` is false. `force`
+    replaces a file that is so damaged that it cannot be recognised as a store.
     """
-    from clew.store.sqlite.restore import restore_backup as restore  # noqa: PLC0415 - only when asked for
+    # Only when asked for
+    from clew.store.sqlite.restore import restore_backup as restore  # noqa: PLC0415
 
-    target = load_settings(None if config is None else Path(config)).settings.store.path if path is None else path
+    target = (
+        load_settings(None if config is None else Path(config)).settings.store.path
+        if path is None
+        else path
+    )
     if target == IN_MEMORY or (isinstance(target, str) and "://" in target):
         raise InputError("path", target, "is no file", "Name the file of the store.")
     return restore(_file(backup), _file(target), keep=keep, force=force)
@@ -106,7 +141,12 @@ def _file(path: str | Path) -> Path:
         file.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return file  # a new one, or the store will say that its folder cannot be made
-    except (OSError, RuntimeError, TypeError, ValueError) as error:  # too long, forbidden; no such home; no text; a NUL in it
+    except (
+        OSError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ) as error:  # too long, forbidden; no such home; no text; a NUL in it
         raise InputError(
             "path",
             path,

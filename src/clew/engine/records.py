@@ -1,6 +1,7 @@
 """The records of an export, checked as closely as what a caller gives to `remember`.
 
-A value is kept exactly as it stands or refused: nothing is put in order on the way, so that a loaded export exports the same lines.
+A value is kept exactly as it stands or refused: nothing is put in order on the way, so that a
+loaded export exports the same lines.
 """
 
 from __future__ import annotations
@@ -16,16 +17,17 @@ from typing import Any
 import numpy as np
 
 from clew.errors import InputError
-from clew.ingest.fields import MAX_METADATA_DEPTH, MAX_NAME_CHARACTERS, plain_metadata, share
+from clew.memories.validation import MAX_METADATA_DEPTH, MAX_NAME_CHARACTERS, plain_metadata, share
 from clew.parsing import check_depth
 from clew.settings import Settings
 from clew.store.vectors import as_codes, as_unit
+from clew.text.words import content_hash
 from clew.times import parse_time
 from clew.types import Edge, Embedding, Event, EventKind, Kind, Node, Quality, Role, Stability, Stub
-from clew.words import content_hash
 
 MAX_DIMENSION = 1 << 16
-MAX_LONG_CHARACTERS = 20_000  # of a title, a source, a trigger, evidence: headings and addresses, however long
+# of a title, a source, a trigger, evidence: headings and addresses, however long
+MAX_LONG_CHARACTERS = 20_000
 MAX_COUNT = 1 << 53  # whole numbers that JSON readers agree on
 WAY_OUT = "Load a file made by clew export."
 
@@ -97,7 +99,8 @@ def _object(field: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _wrong(field, value, "must be an object")
     check_depth(value, MAX_METADATA_DEPTH)
-    json.dumps(value, ensure_ascii=False, allow_nan=False).encode()  # a ValueError for NaN and for half a character
+    # a ValueError for NaN and for half a character
+    json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     return value
 
 
@@ -135,14 +138,24 @@ NODE: dict[str, Read] = {
     "metadata": _object,
 }
 EVENT: dict[str, Read] = {"node": _line, "kind": _known(EventKind), "at": _time, "detail": _object}
-VECTOR: dict[str, Read] = {"node": _line, "role": _known(Role), "text_hash": _line, "float16": _text, "tokens": _text}
+VECTOR: dict[str, Read] = {
+    "node": _line,
+    "role": _known(Role),
+    "text_hash": _line,
+    "float16": _text,
+    "tokens": _text,
+}
 EDGE: dict[str, Read] = {
     **dict.fromkeys(("source", "target", "kind"), _line),
     **dict.fromkeys(("weight", "confidence"), share),
     "evidence": _long,
     "t_created": _time,
 }
-_REQUIRED = {field.name for field in fields(Node) if field.default is MISSING and field.default_factory is MISSING}
+_REQUIRED = {
+    field.name
+    for field in fields(Node)
+    if field.default is MISSING and field.default_factory is MISSING
+}
 
 
 def _values(values: Any, readers: Mapping[str, Read], required: set[str]) -> dict[str, Any]:
@@ -189,7 +202,13 @@ def read_vector(values: Any, dimension: int | None) -> Embedding:
     if dimension is not None:
         as_unit(vector, dimension)
         as_codes(tokens, dimension)
-    return Embedding(node=found["node"], role=found["role"], text_hash=found["text_hash"], vector=vector, tokens=tokens)
+    return Embedding(
+        node=found["node"],
+        role=found["role"],
+        text_hash=found["text_hash"],
+        vector=vector,
+        tokens=tokens,
+    )
 
 
 def read_edge(values: Any) -> Edge:

@@ -1,4 +1,6 @@
-"""What a memory is connected with: what it names, who else names it or is about it, and the edges in and out.
+"""What a memory is connected with.
+
+What it names, who else names it or is about it, and the edges in and out.
 
 Nothing crosses spaces, and only what can be seen now is shown.
 """
@@ -9,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from clew.graph.links import HUB_POWER, damped
 from clew.ports import Store
-from clew.recall.links import HUB_POWER, damped
 from clew.types import Edge, Filter, Kind, Mention, Named, Node, NodeId
 
 ROOM = 80  # characters of a text on each side of a name
@@ -63,13 +65,16 @@ class _Tie:
 
 
 def related(store: Store, node: Node, *, now: datetime, limit: int) -> Related:
-    """Return what a node is connected with; at most `limit` nodes and edges, the strongest first, ties by id.
+    """Return what a node is connected with.
+
+    At most `limit` nodes and edges, the strongest first, ties by id.
 
     What many nodes name connects little and is damped, as in a recall.
     """
     where = Filter(space=node.space, now=now)
     said = store.mentions([node.id]).get(node.id, ())
-    known = store.named([mention.key for mention in said], where, limit=limit + 1)  # the node itself may be among them
+    # the node itself may be among them
+    known = store.named([mention.key for mention in said], where, limit=limit + 1)
     edges = _seen(store, node, where)[:limit]
     ties = [*_by_names(said, known), *_by_edges(node, edges)]
     heads = _heads(store, [tie.node for tie in ties])
@@ -86,7 +91,13 @@ def related(store: Store, node: Node, *, now: datetime, limit: int) -> Related:
 def _heads(store: Store, ids: Sequence[NodeId]) -> dict[NodeId, Node]:
     """Return for each node the one that keeps its memory's id, under both their ids."""
     found = store.get(list(dict.fromkeys(ids)))
-    roots = store.get(list(dict.fromkeys(each.root for each in found.values() if each.kind is Kind.MEMORY and each.root)))
+    roots = store.get(
+        list(
+            dict.fromkeys(
+                each.root for each in found.values() if each.kind is Kind.MEMORY and each.root
+            )
+        )
+    )
     heads = {id: roots.get(each.root or "", each) for id, each in found.items()}
     return heads | {head.id: head for head in heads.values()}
 
@@ -95,7 +106,11 @@ def _entities(node: Node, said: Sequence[Mention], known: Mapping[str, Named]) -
     """Yield each name once, though a subject is noted under several keys."""
     told = {(mention.name, mention.subject): mention for mention in reversed(said)}
     for mention in [each for each in said if told[each.name, each.subject] is each]:
-        yield Entity(mention, evidence(node, mention), known[mention.key].nodes if mention.key in known else 0)
+        yield Entity(
+            mention,
+            evidence(node, mention),
+            known[mention.key].nodes if mention.key in known else 0,
+        )
 
 
 def evidence(node: Node, mention: Mention) -> str:
@@ -108,7 +123,10 @@ def evidence(node: Node, mention: Mention) -> str:
 
 
 def _seen(store: Store, node: Node, where: Filter) -> tuple[Edge, ...]:
-    """Return the edges to nodes that can be seen, strongest first; one of weight 0 was retracted."""
+    """Return the edges to nodes that can be seen, strongest first.
+
+    One of weight 0 was retracted.
+    """
     edges = [edge for edge in store.edges([node.id]) if edge.weight > 0]
     seen = store.visible([_other(node, edge) for edge in edges], where)
     kept = (edge for edge in edges if _other(node, edge) in seen)
@@ -133,17 +151,25 @@ def _by_edges(node: Node, edges: Sequence[Edge]) -> Iterator[_Tie]:
     return (_Tie(_other(node, edge), edge.weight, edge=edge.kind) for edge in edges)
 
 
-def _neighbours(nodes: Mapping[NodeId, Node], ties: Sequence[_Tie], *, limit: int) -> tuple[Neighbour, ...]:
+def _neighbours(
+    nodes: Mapping[NodeId, Node], ties: Sequence[_Tie], *, limit: int
+) -> tuple[Neighbour, ...]:
     strengths: dict[NodeId, float] = {}
     for tie in ties:
         strengths[tie.node] = strengths.get(tie.node, 0.0) + tie.strength
     best = sorted(strengths, key=lambda id: (-strengths[id], id))[:limit]
-    return tuple(_neighbour(nodes[id], strengths[id], [tie for tie in ties if tie.node == id]) for id in best)
+    return tuple(
+        _neighbour(nodes[id], strengths[id], [tie for tie in ties if tie.node == id]) for id in best
+    )
 
 
 def _neighbour(node: Node, strength: float, ties: Sequence[_Tie]) -> Neighbour:
     about, shares, edges = (
         tuple(dict.fromkeys(each for each in said if each))
-        for said in ([tie.about for tie in ties], [tie.shares for tie in ties], [tie.edge for tie in ties])
+        for said in (
+            [tie.about for tie in ties],
+            [tie.shares for tie in ties],
+            [tie.edge for tie in ties],
+        )
     )
     return Neighbour(node, strength, about, shares, edges)

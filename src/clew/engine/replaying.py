@@ -1,4 +1,7 @@
-"""A kept recall asked again by its own clock: the same ranking on an unchanged store, else what changed."""
+"""A kept recall asked again by its own clock.
+
+The same ranking on an unchanged store, else what changed.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +14,24 @@ from clew.engine.explaining import run_stages, why_not_of
 from clew.engine.request import question
 from clew.engine.tracing import Placed, Trace, deciding, read_trace, stages, state
 from clew.engine.versions import owned
-from clew.ingest.fields import MAX_NAME_CHARACTERS, line, names, plain_metadata
-from clew.recall.reasons.recipe_run import RecipeRun, rank_of
-from clew.recall.state import Hit, Question
+from clew.memories.validation import MAX_NAME_CHARACTERS, line, names, plain_metadata
+from clew.search.state import Hit, Question
+from clew.search.why_not import RecipeRun, rank_of
 from clew.types import NodeId
 
 if TYPE_CHECKING:
     from clew.engine.clew import Clew
 
-EXACT = 1e-9  # scores that differ by less are the same: another machine may add floats in another order
+# scores that differ by less are the same: another machine may add floats in another order
+EXACT = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What became of one hit: ranks and scores then and now, and what its score is made of where that changed."""
+    """What became of one hit.
+
+    Ranks and scores then and now, and what its score is made of where that changed.
+    """
 
     id: NodeId
     change: str
@@ -95,12 +102,29 @@ def checked(clew: Clew, told: Question) -> Question:
         tags=names("tags", told.where.tags, limit=memory.max_tags),
         metadata=plain_metadata(told.where.metadata, limit_bytes=memory.max_metadata_bytes),
     )
-    options: dict[str, Any] = {"k": told.k, "min_similarity": told.min_similarity, "budget_tokens": told.budget_tokens, "seed": told.seed}
+    options: dict[str, Any] = {
+        "k": told.k,
+        "min_similarity": told.min_similarity,
+        "budget_tokens": told.budget_tokens,
+        "seed": told.seed,
+    }
     weights = told.weights._asdict()
     found = question(
-        told.text, settings=clew.settings, now=where.now, recipe=told.recipe, preset=None, weights=weights, where=where, **options
+        told.text,
+        settings=clew.settings,
+        now=where.now,
+        recipe=told.recipe,
+        preset=None,
+        weights=weights,
+        where=where,
+        **options,
     )
-    return replace(told, where=where, preset=line("trace.question.preset", told.preset, limit=MAX_NAME_CHARACTERS), weights=found.weights)
+    return replace(
+        told,
+        where=where,
+        preset=line("trace.question.preset", told.preset, limit=MAX_NAME_CHARACTERS),
+        weights=found.weights,
+    )
 
 
 def _changes(clew: Clew, trace: Trace, run: RecipeRun, found: Sequence[Hit]) -> Iterator[Change]:
@@ -108,7 +132,9 @@ def _changes(clew: Clew, trace: Trace, run: RecipeRun, found: Sequence[Hit]) -> 
     hits = {hit.id: hit for hit in found}
     for rank, placed in enumerate(trace.ranking, start=1):
         hit = hits.pop(placed.id, None)
-        change = _gone(clew, run, placed, rank) if hit is None else _changed(found, placed, rank, hit)
+        change = (
+            _gone(clew, run, placed, rank) if hit is None else _changed(found, placed, rank, hit)
+        )
         if change is not None:
             yield change
     for hit in hits.values():
@@ -121,7 +147,9 @@ def _changes(clew: Clew, trace: Trace, run: RecipeRun, found: Sequence[Hit]) -> 
             score_before=None,
             score=hit.score,
             components={},
-            reason="It was added after the trace." if later else "It was there before and did not come so far.",
+            reason="It was added after the trace."
+            if later
+            else "It was there before and did not come so far.",
         )
 
 
@@ -151,7 +179,9 @@ def _changed(found: Sequence[Hit], placed: Placed, rank: int, hit: Hit) -> Chang
     rescored = bool(parts) or abs(hit.score - placed.score) > EXACT
     if not rescored and now == rank:
         return None
-    told = ", ".join(f"{name} {_amount(old)} → {_amount(new)}" for name, (old, new) in parts.items())
+    told = ", ".join(
+        f"{name} {_amount(old)} → {_amount(new)}" for name, (old, new) in parts.items()
+    )
     return Change(
         id=hit.id,
         change="rescored" if rescored else "moved",
@@ -160,7 +190,9 @@ def _changed(found: Sequence[Hit], placed: Placed, rank: int, hit: Hit) -> Chang
         score_before=placed.score,
         score=hit.score,
         components=parts,
-        reason=(f"Its score changed: {told}." if told else "Its score changed.") if rescored else "Others came or went.",
+        reason=(f"Its score changed: {told}." if told else "Its score changed.")
+        if rescored
+        else "Others came or went.",
     )
 
 
@@ -170,7 +202,9 @@ def _amount(value: float | None) -> str:
 
 def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     keys = sorted({*before, *after})
-    return {key: (before.get(key), after.get(key)) for key in keys if before.get(key) != after.get(key)}
+    return {
+        key: (before.get(key), after.get(key)) for key in keys if before.get(key) != after.get(key)
+    }
 
 
 def _sentences(found: Replay) -> Iterator[str]:

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 
 from clew.engine import records
 from clew.errors import CorruptStoreError, InputError, clipped, shown
-from clew.ingest.context import is_message
-from clew.ingest.firewall.screening import REFUSE, screened, scrubbed, taken_out
-from clew.ingest.naming import mentions
+from clew.graph.mentions import mentions
+from clew.memories.embedding import is_message
+from clew.memories.firewall.screening import REFUSE, screened, scrubbed, taken_out
 from clew.parsing import parse_json
 from clew.ports import ModelInfo, OnDamage, Store
 from clew.settings import Settings
+from clew.text.words import content_hash
 from clew.times import iso
 from clew.types import Embedding, Event, Kind, Node, NodeId, Role
-from clew.words import content_hash
 
 FORMAT = "clew-export"
 VERSION = 1
@@ -50,22 +50,40 @@ class Loaded:
     invalid: tuple[Invalid, ...] = ()
 
 
-def export(store: Store, *, space: str | None = None, vectors: bool = True, on_damage: OnDamage | None = None) -> Iterator[str]:
-    """Yield the lines of an export: a header, then each node with its events, vectors and outgoing edges.
+def export(
+    store: Store,
+    *,
+    space: str | None = None,
+    vectors: bool = True,
+    on_damage: OnDamage | None = None,
+) -> Iterator[str]:
+    """Yield the lines of an export.
+
+    A header, then each node with its events, vectors and outgoing edges.
 
     A damaged row is an error; where `on_damage` is told of it, the export goes on without it.
     """
     model = _readable_model(store, on_damage)
     yield _line(
-        {"format": FORMAT, "version": VERSION, "model": model.id if model else None, "dimension": model.dimension if model else None}
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "model": model.id if model else None,
+            "dimension": model.dimension if model else None,
+        }
     )
     kept = set()
     for node in store.nodes(space, on_damage=on_damage):
         kept.add(node.id)
         yield _line({"node": node_as_dict(node)})
-        yield from (_line({"event": _event(event)}) for event in store.events(node.id, on_damage=on_damage))
+        yield from (
+            _line({"event": _event(event)}) for event in store.events(node.id, on_damage=on_damage)
+        )
         if vectors and model:
-            yield from (_line({"vector": _vector(embedding)}) for embedding in store.embeddings([node.id], on_damage=on_damage))
+            yield from (
+                _line({"vector": _vector(embedding)})
+                for embedding in store.embeddings([node.id], on_damage=on_damage)
+            )
     for id in sorted(kept):
         yield from (
             _line({"edge": {**asdict(edge), "t_created": iso(edge.t_created)}})
@@ -89,7 +107,13 @@ def node_as_dict(node: Node) -> dict[str, Any]:
     values = {field.name: getattr(node, field.name) for field in fields(node)}
     values.update({name: None if values[name] is None else iso(values[name]) for name in TIMES})
     quality = None if node.quality is None else node.quality._asdict()
-    return {**values, "keywords": list(node.keywords), "tags": list(node.tags), "metadata": dict(node.metadata), "quality": quality}
+    return {
+        **values,
+        "keywords": list(node.keywords),
+        "tags": list(node.tags),
+        "metadata": dict(node.metadata),
+        "quality": quality,
+    }
 
 
 def event_as_dict(event: Event) -> dict[str, Any]:
@@ -103,22 +127,43 @@ def _event(event: Event) -> dict[str, Any]:
 
 def _vector(embedding: Embedding) -> dict[str, Any]:
     raw = base64.b64encode(embedding.vector.astype("<f2").tobytes()).decode()
-    codes = {} if embedding.tokens is None else {"tokens": base64.b64encode(embedding.tokens).decode()}
-    return {"node": embedding.node, "role": str(embedding.role), "text_hash": embedding.text_hash, "float16": raw, **codes}
+    codes = (
+        {} if embedding.tokens is None else {"tokens": base64.b64encode(embedding.tokens).decode()}
+    )
+    return {
+        "node": embedding.node,
+        "role": str(embedding.role),
+        "text_hash": embedding.text_hash,
+        "float16": raw,
+        **codes,
+    }
 
 
 def _line(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def load(store: Store, lines: Iterable[str], *, settings: Settings, skip_invalid: bool = False, force: bool = False) -> Loaded:
-    """Read an export into a store in one transaction; nodes that are there already are left as they are, so it can run twice.
+def load(
+    store: Store,
+    lines: Iterable[str],
+    *,
+    settings: Settings,
+    skip_invalid: bool = False,
+    force: bool = False,
+) -> Loaded:
+    """Read an export into a store in one transaction.
 
-    Every line is checked. The first bad one raises, and nothing is loaded; with `skip_invalid` bad lines are left out and named in
-    the result. What nodes name is not in an export: it is read from their texts again. What was forgotten
-    here stays so, unless by `force`.
+    Nodes that are there already are left as they are, so it can run twice.
+
+    Every line is checked. The first bad one raises, and nothing is loaded; with `skip_invalid` bad
+    lines are left out and named in the result. What nodes name is not in an export: it is read from
+    their texts again. What was forgotten here stays so, unless by `force`.
     """
-    numbered = ((number, line) for number, line in enumerate(lines, start=1) if not isinstance(line, str | bytes) or line.strip())
+    numbered = (
+        (number, line)
+        for number, line in enumerate(lines, start=1)
+        if not isinstance(line, str | bytes) or line.strip()
+    )
     model = _model(next(numbered, (1, "{}")))
     loader = _Loader(store, model, settings, skip_invalid=skip_invalid, force=force)
     with store.transaction():
@@ -133,16 +178,31 @@ def _model(first: tuple[int, str]) -> ModelInfo | None:
     try:
         header = _parsed(line)
     except ValueError as error:
-        raise InputError(f"line {number}", scrubbed(line), str(error), "Load a file made by clew export.") from error
+        raise InputError(
+            f"line {number}", scrubbed(line), str(error), "Load a file made by clew export."
+        ) from error
     if header.get("format") != FORMAT or header.get("version") != VERSION:
         raise InputError(
-            f"line {number}", header, f"is not the header of a version {VERSION} export", "Export again with: clew export FILE"
+            f"line {number}",
+            header,
+            f"is not the header of a version {VERSION} export",
+            "Export again with: clew export FILE",
         )
     name, dimension = header.get("model"), header.get("dimension")
     if name is None:
         return None
-    if not isinstance(name, str) or not name or type(dimension) is not int or not 0 < dimension <= records.MAX_DIMENSION:
-        raise InputError(f"line {number}", header, "names no model with its dimension", "Load a file made by clew export.")
+    if (
+        not isinstance(name, str)
+        or not name
+        or type(dimension) is not int
+        or not 0 < dimension <= records.MAX_DIMENSION
+    ):
+        raise InputError(
+            f"line {number}",
+            header,
+            "names no model with its dimension",
+            "Load a file made by clew export.",
+        )
     return ModelInfo(name, dimension)
 
 
@@ -152,7 +212,8 @@ def _parsed(line: str) -> dict[str, Any]:
         raise ValueError("is not text")  # noqa: TRY004 - as below
     record = parse_json(line)
     if not isinstance(record, dict):
-        raise ValueError("is not a JSON object")  # noqa: TRY004 - the line is wrong, not an argument
+        # The line is wrong, not an argument
+        raise ValueError("is not a JSON object")  # noqa: TRY004
     return record
 
 
@@ -174,7 +235,15 @@ class _Numbered(NamedTuple):
 class _Loader:
     """Checks and writes records, some nodes at a time, inside the caller's transaction."""
 
-    def __init__(self, store: Store, model: ModelInfo | None, settings: Settings, *, skip_invalid: bool, force: bool) -> None:
+    def __init__(
+        self,
+        store: Store,
+        model: ModelInfo | None,
+        settings: Settings,
+        *,
+        skip_invalid: bool,
+        force: bool,
+    ) -> None:
         self._store = store
         self._force = force
         self._left_out: set[str] = set()
@@ -185,10 +254,14 @@ class _Loader:
         self._invalid: list[Invalid] = []
         self._notes: list[str] = []
         self._secrets: dict[str, None] = {}
-        self._counts = dict.fromkeys(("nodes", "skipped", "events", "edges", "vectors", "forgotten"), 0)
-        self._seen: dict[NodeId, str | None] = {}  # every node of the file, with its space if it was new and None if it was there
+        self._counts = dict.fromkeys(
+            ("nodes", "skipped", "events", "edges", "vectors", "forgotten"), 0
+        )
+        # every node of the file, with its space if it was new and None if it was there
+        self._seen: dict[NodeId, str | None] = {}
         self._keys: set[tuple[str, str]] = set()
-        self._reworded: set[NodeId] = set()  # what secrets were taken out of: their vectors tell of another text
+        # what secrets were taken out of: their vectors tell of another text
+        self._reworded: set[NodeId] = set()
         self._nodes: list[Node] = []
         self._events: list[Event] = []
         self._vectors: dict[tuple[NodeId, str], Embedding] = {}
@@ -201,7 +274,9 @@ class _Loader:
         if model is not None and current is None:
             self._store.activate(model)
         elif model is not None and current is not None and current != model:
-            self._notes.append(f"The export's vectors are of {model.id}, the store's of {current.id}: run clew reembed.")
+            self._notes.append(
+                f"The export's vectors are of {model.id}, the store's of {current.id}: run clew reembed."
+            )
             self._model = None
 
     def take(self, number: int, line: str) -> None:
@@ -213,7 +288,9 @@ class _Loader:
                 self._write()
             READERS[kind](self, values)
         except InputError as error:
-            self._refuse(number, line, f"{error.field}: {error.problem} (got {shown(scrubbed(error.value))})")
+            self._refuse(
+                number, line, f"{error.field}: {error.problem} (got {shown(scrubbed(error.value))})"
+            )
         except ValueError as error:
             self._refuse(number, line, clipped(str(error)))
 
@@ -234,7 +311,9 @@ class _Loader:
             self._counts["skipped"] += 1
             return
         key = node.idempotency_key
-        if key is not None and ((node.space, key) in self._keys or self._store.find_key(node.space, key) is not None):
+        if key is not None and (
+            (node.space, key) in self._keys or self._store.find_key(node.space, key) is not None
+        ):
             raise ValueError(f"has the idempotency key {shown(key)} of another memory")
         node = self._screened(node)
         if self._is_forgotten(node):
@@ -248,7 +327,10 @@ class _Loader:
         self._nodes.append(node)
 
     def _is_forgotten(self, node: Node) -> bool:
-        """Tell whether the text of a node or of its document was forgotten here; an export has a document before its parts."""
+        """Tell whether the text of a node or of its document was forgotten here.
+
+        An export has a document before its parts.
+        """
         if node.root in self._left_out:
             return True
         whole = node.kind is Kind.MEMORY or node.root is None or is_message(node)
@@ -262,8 +344,19 @@ class _Loader:
 
     def _screened(self, node: Node) -> Node:
         """Return a node without secrets, as `remember` would keep it."""
-        given = {"text": node.text, "title": node.title, "context": node.context, "tags": node.tags, "keywords": node.keywords}
-        further = {"metadata": node.metadata, "source": node.source, "space": node.space, "idempotency_key": node.idempotency_key}
+        given = {
+            "text": node.text,
+            "title": node.title,
+            "context": node.context,
+            "tags": node.tags,
+            "keywords": node.keywords,
+        }
+        further = {
+            "metadata": node.metadata,
+            "source": node.source,
+            "space": node.space,
+            "idempotency_key": node.idempotency_key,
+        }
         kept, rules = screened({**given, **further}, self._settings.firewall)
         if not rules:
             return node
@@ -288,7 +381,11 @@ class _Loader:
         vector = records.read_vector(values, dimension)
         if (vector.node, str(vector.role)) in self._vectors:
             raise ValueError("is a second vector of the same memory and role")
-        if self._owned(vector.node) and self._model is not None and vector.node not in self._reworded:
+        if (
+            self._owned(vector.node)
+            and self._model is not None
+            and vector.node not in self._reworded
+        ):
             kept = vector if self._settings.model.token_codes else replace(vector, tokens=None)
             self._vectors[vector.node, str(vector.role)] = kept
 
@@ -307,11 +404,21 @@ class _Loader:
 
     def _write(self) -> None:
         self._store.insert(self._nodes)
-        self._store.mention([mention for said in mentions(self._nodes, settings=self._settings.entities) for mention in said])
+        self._store.mention(
+            [
+                mention
+                for said in mentions(self._nodes, settings=self._settings.entities)
+                for mention in said
+            ]
+        )
         self._store.append(self._events)
         if self._vectors and self._model is not None:
             self._store.put(list(self._vectors.values()), self._model)
-        for kind, values in (("nodes", self._nodes), ("events", self._events), ("vectors", self._vectors)):
+        for kind, values in (
+            ("nodes", self._nodes),
+            ("events", self._events),
+            ("vectors", self._vectors),
+        ):
             self._counts[kind] += len(values)
         self._nodes, self._events, self._vectors = [], [], {}
 
@@ -323,12 +430,19 @@ class _Loader:
         for at in range(0, len(self._edges), BATCH):
             self._link(self._edges[at : at + BATCH])
         if self._secrets:
-            self._notes.append(f"{taken_out(tuple(self._secrets))} What was reworded has no vector yet: run clew reembed.")
-        return Loaded(**self._counts, notes=tuple(self._notes), invalid=tuple(sorted(self._invalid, key=lambda each: each.line)))
+            self._notes.append(
+                f"{taken_out(tuple(self._secrets))} What was reworded has no vector yet: run clew reembed."
+            )
+        return Loaded(
+            **self._counts,
+            notes=tuple(self._notes),
+            invalid=tuple(sorted(self._invalid, key=lambda each: each.line)),
+        )
 
     def _shorten(self, id: NodeId) -> None:
         """Write a section that was just loaded anew without its forgotten messages, and none where no message is left."""
-        from clew.ingest.conversations import rebuild_section  # noqa: PLC0415 - with the chunkers, which few loads need
+        # With the chunkers, which few loads need
+        from clew.documents.conversations import rebuild_section  # noqa: PLC0415
 
         rows = self._store.get(self._store.family([id]))
         section = rows.pop(id, None)
@@ -341,29 +455,57 @@ class _Loader:
         if kept:
             section, kept = rebuild_section(section, kept)
             self._store.insert([section, *kept], vectors, events)
-            self._store.mention([mention for said in mentions(kept, settings=self._settings.entities) for mention in said])
+            self._store.mention(
+                [
+                    mention
+                    for said in mentions(kept, settings=self._settings.entities)
+                    for mention in said
+                ]
+            )
         else:
             self._left_out.add(id)
             self._counts["nodes"] -= 1
         self._counts["events"] -= 0 if kept else len(events)
-        self._notes.append("A conversation was loaded without its forgotten messages: run clew reembed.")
+        self._notes.append(
+            "A conversation was loaded without its forgotten messages: run clew reembed."
+        )
 
     def _link(self, edges: list[_Numbered]) -> None:
-        spaces = {id: node.space for id, node in self._store.get([id for _, edge in edges for id in (edge.source, edge.target)]).items()}
+        spaces = {
+            id: node.space
+            for id, node in self._store.get(
+                [id for _, edge in edges for id in (edge.source, edge.target)]
+            ).items()
+        }
         fit = []
         for number, edge in edges:
             if not self._left_out.isdisjoint((edge.source, edge.target)):
                 continue
             if lost := next((id for id in (edge.source, edge.target) if id not in spaces), None):
-                self._refuse(number, _line({"edge": [edge.source, edge.target]}), f"ends at {shown(lost)}, which is not there")
+                self._refuse(
+                    number,
+                    _line({"edge": [edge.source, edge.target]}),
+                    f"ends at {shown(lost)}, which is not there",
+                )
             elif spaces[edge.source] != spaces[edge.target]:
-                self._refuse(number, _line({"edge": [edge.source, edge.target]}), "connects memories of two spaces")
+                self._refuse(
+                    number,
+                    _line({"edge": [edge.source, edge.target]}),
+                    "connects memories of two spaces",
+                )
             else:
                 fit.append(edge)
-        there = {*self._store.edges(list(dict.fromkeys(edge.source for edge in fit)))} if fit else set()
+        there = (
+            {*self._store.edges(list(dict.fromkeys(edge.source for edge in fit)))} if fit else set()
+        )
         fresh = [edge for edge in dict.fromkeys(fit) if edge not in there]
         self._store.link(fresh)
         self._counts["edges"] += len(fresh)
 
 
-READERS = {"node": _Loader.node, "event": _Loader.event, "vector": _Loader.vector, "edge": _Loader.edge}
+READERS = {
+    "node": _Loader.node,
+    "event": _Loader.event,
+    "vector": _Loader.vector,
+    "edge": _Loader.edge,
+}

@@ -7,29 +7,58 @@ from dataclasses import replace
 from datetime import datetime
 
 from clew.ports import Store
-from clew.recall.state import Hit
+from clew.search.state import Hit
 from clew.store.filters import passes
-from clew.types import BEGINNING, COSINE, RELATED, SUPERSEDES, Edge, EventKind, Filter, Kind, Node, NodeId
+from clew.types import (
+    BEGINNING,
+    COSINE,
+    RELATED,
+    SUPERSEDES,
+    Edge,
+    EventKind,
+    Filter,
+    Kind,
+    Node,
+    NodeId,
+)
 
 
 def head_of(store: Store, node: Node) -> Node:
     """Return the row that keeps the fact's id; a version of a memory names it as its root."""
-    return store.get([node.root]).get(node.root, node) if node.kind is Kind.MEMORY and node.root else node
+    return (
+        store.get([node.root]).get(node.root, node)
+        if node.kind is Kind.MEMORY and node.root
+        else node
+    )
 
 
 def owned(store: Store, hits: Iterable[Hit], where: Filter) -> tuple[Hit, ...]:
-    """Return hits under the ids that their memories keep, each once; node and text stay those of the version that was found."""
+    """Return hits under the ids that their memories keep, each once.
+
+    Node and text stay those of the version that was found.
+    """
     found = tuple(hits)
     nodes = {hit.id: hit.node for hit in found if hit.node is not None}
-    if where.as_of is None and where.known_at is None and all(_own(node) == node.id for node in nodes.values()):
+    if (
+        where.as_of is None
+        and where.known_at is None
+        and all(_own(node) == node.id for node in nodes.values())
+    ):
         return found  # the usual: nobody asks about another time, and nothing is read again
     passed = {end for hit in found for hop in hit.path for end in (hop.source, hop.target)}
     nodes |= store.get(sorted(passed - nodes.keys()))
     names = {id: _own(node) for id, node in nodes.items()}
     once: dict[NodeId, Hit] = {}
     for hit in found:
-        path = tuple(hop._replace(source=names.get(hop.source, hop.source), target=names.get(hop.target, hop.target)) for hop in hit.path)
-        once.setdefault(names.get(hit.id, hit.id), hit._replace(id=names.get(hit.id, hit.id), path=path))
+        path = tuple(
+            hop._replace(
+                source=names.get(hop.source, hop.source), target=names.get(hop.target, hop.target)
+            )
+            for hop in hit.path
+        )
+        once.setdefault(
+            names.get(hit.id, hit.id), hit._replace(id=names.get(hit.id, hit.id), path=path)
+        )
     return tuple(once.values())
 
 
@@ -38,7 +67,10 @@ def _own(node: Node) -> NodeId:
 
 
 def rows_of(store: Store, node: Node) -> list[Node]:
-    """Return every row of a fact: the one with its id and its versions; what was imported has none."""
+    """Return every row of a fact: the one with its id and its versions.
+
+    What was imported has none.
+    """
     if node.kind is not Kind.MEMORY:
         return [node]
     return list(store.get(store.family([head_of(store, node).id])).values())
@@ -53,8 +85,12 @@ def chain(store: Store, node: Node) -> tuple[Node, ...]:
     fresh = [head]
     while fresh:
         edges = [edge for edge in store.edges(fresh) if edge.kind == SUPERSEDES]
-        near = dict.fromkeys(end for edge in edges for end in (edge.source, edge.target) if end not in seen)
-        fresh = list(dict.fromkeys(head_of(store, each).id for each in store.get(list(near)).values()))
+        near = dict.fromkeys(
+            end for edge in edges for end in (edge.source, edge.target) if end not in seen
+        )
+        fresh = list(
+            dict.fromkeys(head_of(store, each).id for each in store.get(list(near)).values())
+        )
         fresh = [id for id in fresh if id not in seen]
         seen.update(near)
         seen.update(dict.fromkeys(fresh))
@@ -73,7 +109,10 @@ def successor(store: Store, node: Node) -> NodeId | None:
 
 
 def carried(store: Store, old: Node, new: NodeId, now: datetime) -> list[Edge]:
-    """Return the links that somebody made to or from a fact, for what takes its place; what looked alike looks for itself again."""
+    """Return the links that somebody made to or from a fact, for what takes its place.
+
+    What looked alike looks for itself again.
+    """
     own = _own(old)
     made = [
         edge
@@ -85,7 +124,13 @@ def carried(store: Store, old: Node, new: NodeId, now: datetime) -> list[Edge]:
     ]
     put = {own: new}
     return [
-        replace(edge, source=put.get(edge.source, edge.source), target=put.get(edge.target, edge.target), t_created=now) for edge in made
+        replace(
+            edge,
+            source=put.get(edge.source, edge.source),
+            target=put.get(edge.target, edge.target),
+            t_created=now,
+        )
+        for edge in made
     ]
 
 
@@ -95,17 +140,33 @@ def in_time(nodes: Iterable[Node]) -> tuple[Node, ...]:
 
 
 def seen_under(store: Store, node: Node, where: Filter) -> Node:
-    """Return the row of a fact that a question sees; of one that it does not see the one that was believed then, or came nearest to it."""
+    """Return the row of a fact that a question sees.
+
+    Of one that it does not see the one that was believed then, or came nearest to it.
+    """
     rows = in_time(rows_of(store, node))
     believed = Filter(space=node.space, now=where.now, known_at=where.known_at)
-    for test in (where, replace(believed, as_of=where.as_of, archived=True), replace(believed, now=BEGINNING, archived=True)):
+    for test in (
+        where,
+        replace(believed, as_of=where.as_of, archived=True),
+        replace(believed, now=BEGINNING, archived=True),
+    ):
         if passing := [row for row in rows if passes(row, test)]:
             return passing[-1]
-    return head_of(store, node) if where.known_at is None else min(rows, key=lambda row: (row.t_created, row.id))
+    return (
+        head_of(store, node)
+        if where.known_at is None
+        else min(rows, key=lambda row: (row.t_created, row.id))
+    )
 
 
-def at(store: Store, node: Node, *, now: datetime, as_of: datetime | None, known_at: datetime | None) -> Node | None:
-    """Return the row that was true and believed then: of the fact itself if any was, else of what stood in its place; the latest."""
+def at(
+    store: Store, node: Node, *, now: datetime, as_of: datetime | None, known_at: datetime | None
+) -> Node | None:
+    """Return the row that was true and believed then.
+
+    Of the fact itself if any was, else of what stood in its place; the latest.
+    """
     where = Filter(space=node.space, now=now, as_of=as_of, known_at=known_at, archived=True)
     own = [row for row in rows_of(store, node) if passes(row, where)]
     others = () if own else [row for row in chain(store, node) if passes(row, where)]

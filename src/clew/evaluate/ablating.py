@@ -1,7 +1,7 @@
 """What is each stage worth? One stage or setting altered at a time. `clew eval ablate` is this.
 
-A variant that changes no ranking is an error and not a result: its setting did not take effect, or the set cannot
-show it. A set on which everything is right is refused.
+A variant that changes no ranking is an error and not a result: its setting did not take effect, or
+the set cannot show it. A set on which everything is right is refused.
 """
 
 from __future__ import annotations
@@ -30,13 +30,17 @@ FULL = "clew"
 NO_EFFECT = "changed no ranking"
 SYSTEMS = ("bm25", "dense", FULL)
 FACTORS = ("reinforcement", "graph", "temporal")
-META_WEIGHT = 0.2  # where it is off: enough to be seen, and a third of what an earlier design lost by
+# where it is off: enough to be seen, and a third of what an earlier design lost by
+META_WEIGHT = 0.2
 FEWER, MORE = 0.3, 3  # of the configured candidates, as the recipes fast and thorough
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """The configuration with something altered; `recipe` None is the configured one. `needs` says what a set must have to show it."""
+    """The configuration with something altered; `recipe` None is the configured one.
+
+    `needs` says what a set must have to show it.
+    """
 
     name: str
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -68,18 +72,29 @@ def usual_variants(settings: Settings) -> Iterator[Variant]:
 def _without(settings: Settings, name: str, needs: str, *keys: str) -> Iterator[Variant]:
     """Yield recall with these feature weights set to 0; nothing where all are 0 already."""
     if any(settings.recall.weights[key] for key in keys):
-        yield Variant(name=f"no-{name}", settings={"recall.weights": dict.fromkeys(keys, 0.0)}, needs=needs)
+        yield Variant(
+            name=f"no-{name}", settings={"recall.weights": dict.fromkeys(keys, 0.0)}, needs=needs
+        )
 
 
 def _switches(settings: Settings) -> Iterator[Variant]:
-    """Yield one variant for every switch of recall: a stage that can be turned off is ablated without being named here."""
+    """Yield one variant for every switch of recall.
+
+    A stage that can be turned off is ablated without being named here.
+    """
     for name, value in as_dict(settings)["recall"].items():
         if isinstance(value, bool):
-            yield Variant(name=f"{name.replace('_', '-')}-{'off' if value else 'on'}", settings={f"recall.{name}": not value})
+            yield Variant(
+                name=f"{name.replace('_', '-')}-{'off' if value else 'on'}",
+                settings={f"recall.{name}": not value},
+            )
 
 
 def _links(settings: Settings) -> Iterator[Variant]:
-    """Yield the spread along links taken away, by its parts and in its other modes; and times that questions name left alone."""
+    """Yield the spread along links taken away, by its parts and in its other modes.
+
+    And times that questions name left alone.
+    """
     yield from _without(settings, "period", "dates", "period")
     yield from _without(settings, "repeat", "", "repeat")
     yield from _without(settings, "sections", "sections", "section", "section_long")
@@ -89,9 +104,15 @@ def _links(settings: Settings) -> Iterator[Variant]:
         yield Variant(name="spread", settings={"spread.enabled": True})
         return
     yield Variant(name="no-spread", settings={"spread.enabled": False})
-    yield Variant(name=f"hops-{1 if settings.spread.hops > 1 else 2}", settings={"spread.hops": 1 if settings.spread.hops > 1 else 2})
+    yield Variant(
+        name=f"hops-{1 if settings.spread.hops > 1 else 2}",
+        settings={"spread.hops": 1 if settings.spread.hops > 1 else 2},
+    )
     yield from (
-        Variant(name=f"no-links-{kind.lower().replace('_', '-')}", settings={"spread.weights": {kind: 0.0}})
+        Variant(
+            name=f"no-links-{kind.lower().replace('_', '-')}",
+            settings={"spread.weights": {kind: 0.0}},
+        )
         for kind, weight in sorted(settings.spread.weights.items())
         if weight
     )
@@ -103,18 +124,29 @@ def _links(settings: Settings) -> Iterator[Variant]:
 
 
 def _history(settings: Settings) -> Iterator[Variant]:
-    """Yield TraceRank whole and factor by factor, and the metadata score: turned on where they are off, and off where they are on."""
+    """Yield TraceRank whole and factor by factor, and the metadata score.
+
+    Turned on where they are off, and off where they are on.
+    """
     on = settings.tracerank.enabled
-    yield Variant(name="no-tracerank" if on else "tracerank", settings={"tracerank.enabled": not on})
+    yield Variant(
+        name="no-tracerank" if on else "tracerank", settings={"tracerank.enabled": not on}
+    )
     for factor in FACTORS:
         if on:
             counts = getattr(settings.tracerank, factor)
-            yield Variant(name=f"no-tracerank-{factor}" if counts else f"tracerank-{factor}", settings={f"tracerank.{factor}": not counts})
+            yield Variant(
+                name=f"no-tracerank-{factor}" if counts else f"tracerank-{factor}",
+                settings={f"tracerank.{factor}": not counts},
+            )
         if not on:
             alone = {f"tracerank.{each}": each == factor for each in FACTORS}
             yield Variant(name=f"tracerank-{factor}", settings={"tracerank.enabled": True, **alone})
     weight = settings.score.meta_weight
-    yield Variant(name="no-meta" if weight else "meta", settings={"score.meta_weight": 0.0 if weight else META_WEIGHT})
+    yield Variant(
+        name="no-meta" if weight else "meta",
+        settings={"score.meta_weight": 0.0 if weight else META_WEIGHT},
+    )
 
 
 def variant_of(text: str) -> Variant:
@@ -126,7 +158,12 @@ def variant_of(text: str) -> Variant:
     name, colon, rest = text.partition(":")
     pairs = [part.partition("=") for part in rest.split(",")]
     if not colon or not name.strip() or not all(key.strip() and equals for key, equals, _ in pairs):
-        raise InputError("variant", text, "is not NAME:KEY=VALUE[,KEY=VALUE]", "Write it as --variant wide:recall.candidates=500.")
+        raise InputError(
+            "variant",
+            text,
+            "is not NAME:KEY=VALUE[,KEY=VALUE]",
+            "Write it as --variant wide:recall.candidates=500.",
+        )
     given: dict[str, Any] = {key.strip(): value.strip() for key, _, value in pairs}
     recipe = given.pop("recipe", None)
     return Variant(name=name.strip(), settings=given, recipe=recipe)
@@ -145,12 +182,26 @@ def ablate(
         fitting, notes = _fitting(chosen, ready)
         depth = ready.depth
         answers, errors = asked(ready, SYSTEMS, (), depth=depth, progress=watch.progress)
-        terms = replace(ready.terms, notes=(*ready.terms.notes, *depth_note(ready, depth), *notes), errors=errors)
-        result = result_of(ready.index, answers, terms)  # refuses a set that cannot tell systems apart
-        altered = {each.name: _answers(ready, each, depth=depth, progress=watch.progress) for each in fitting}
+        terms = replace(
+            ready.terms,
+            notes=(*ready.terms.notes, *depth_note(ready, depth), *notes),
+            errors=errors,
+        )
+        # refuses a set that cannot tell systems apart
+        result = result_of(ready.index, answers, terms)
+        altered = {
+            each.name: _answers(ready, each, depth=depth, progress=watch.progress)
+            for each in fitting
+        }
         ablations = ablations_of(ready, answers[FULL], altered, terms)
-        samples = samples_of(ready.index, {**answers, **altered}, level=terms.level, measured=terms.measured)
-        return Report(replace(result, ablations=ablations), samples, timings_of({**answers, **altered}, jobs=plan.jobs))
+        samples = samples_of(
+            ready.index, {**answers, **altered}, level=terms.level, measured=terms.measured
+        )
+        return Report(
+            replace(result, ablations=ablations),
+            samples,
+            timings_of({**answers, **altered}, jobs=plan.jobs),
+        )
 
 
 def _chosen(plan: Plan, variants: Sequence[Variant], *, usual: bool) -> list[Variant]:
@@ -160,9 +211,16 @@ def _chosen(plan: Plan, variants: Sequence[Variant], *, usual: bool) -> list[Var
     names = [each.name for each in chosen]
     for name in names:
         if names.count(name) > 1 or name in SYSTEMS:
-            raise InputError("variant", name, "is the name of two rows", "Give every variant a name of its own.")
+            raise InputError(
+                "variant", name, "is the name of two rows", "Give every variant a name of its own."
+            )
     if not chosen:
-        raise InputError("variant", "", "there is none to try", "Name one with --variant, or leave out --no-usual.")
+        raise InputError(
+            "variant",
+            "",
+            "there is none to try",
+            "Name one with --variant, or leave out --no-usual.",
+        )
     for each in chosen:
         recipe = {"recall.recipe": each.recipe} if each.recipe is not None else {}
         load_settings(plan.config, overrides={**as_dict(settings), **each.settings, **recipe})
@@ -184,7 +242,11 @@ def _fitting(variants: Sequence[Variant], ready: Prepared) -> tuple[list[Variant
         "sections": "the texts have no neighbours",
         "parts": "no question sets things side by side",
     }
-    left = [f"Left out, as {reasons[each.needs]}: {each.name}." for each in variants if not has[each.needs]]
+    left = [
+        f"Left out, as {reasons[each.needs]}: {each.name}."
+        for each in variants
+        if not has[each.needs]
+    ]
     return [each for each in variants if has[each.needs]], tuple(left)
 
 
@@ -194,16 +256,29 @@ def _dated(dataset: Dataset) -> bool:
 
 def _answers(ready: Prepared, variant: Variant, *, depth: int, progress: Progress) -> Answers:
     plan = ready.plan
-    system = System(name=variant.name, policy=SingleHop(k=depth), recipe=variant.recipe, settings=variant.settings)
+    system = System(
+        name=variant.name,
+        policy=SingleHop(k=depth),
+        recipe=variant.recipe,
+        settings=variant.settings,
+    )
     answers = answers_of(ready.index, system, cache=plan.cache, jobs=plan.jobs, progress=progress)
     return cut(answers, ready.index.passages, levels=ready.levels, k=plan.k)
 
 
-def ablations_of(ready: Prepared, full: Answers, altered: Mapping[str, Answers], terms: Terms) -> tuple[Ablation, ...]:
-    """Compare every variant with the full configuration, corrected for how many there are; one that changed nothing is an error."""
+def ablations_of(
+    ready: Prepared, full: Answers, altered: Mapping[str, Answers], terms: Terms
+) -> tuple[Ablation, ...]:
+    """Compare every variant with the full configuration, corrected for how many there are.
+
+    One that changed nothing is an error.
+    """
     rankings = runs({FULL: full, **altered})
     changed = {name: _changed(name, rankings[FULL], rankings[name]) for name in altered}
-    columns = {name: column(values, terms.headline) for name, values in scores_of(ready.index, {FULL: full, **altered}, terms).items()}
+    columns = {
+        name: column(values, terms.headline)
+        for name, values in scores_of(ready.index, {FULL: full, **altered}, terms).items()
+    }
     met = {
         name: compare(columns[FULL], columns[name], seed=terms.seed, resamples=terms.resamples)
         for name, count in changed.items()
@@ -227,7 +302,9 @@ def ablations_of(ready: Prepared, full: Answers, altered: Mapping[str, Answers],
     )
 
 
-def _changed(name: str, full: Mapping[str, Sequence[str]], altered: Mapping[str, Sequence[str]]) -> int | str:
+def _changed(
+    name: str, full: Mapping[str, Sequence[str]], altered: Mapping[str, Sequence[str]]
+) -> int | str:
     try:
         return require_change(name, full, altered)
     except RefusedError:

@@ -16,7 +16,7 @@ from clew.evaluate.policies import Answer, Searcher
 from clew.evaluate.systems import System
 from clew.ports import EmbedRole, Progress
 from clew.settings import config_hash
-from clew.words import token_estimate
+from clew.text.words import token_estimate
 
 Answers = Mapping[str, Answer]
 """By question; rankings and hops speak of the dataset's own passage ids."""
@@ -24,12 +24,17 @@ WAVE = 32  # questions answered between two looks at the progress bar
 
 
 def embed_questions(index: Index) -> None:
-    """Embed all questions at once: faster than one by one, and no latency then holds the model's time."""
+    """Embed all questions at once.
+
+    Faster than one by one, and no latency then holds the model's time.
+    """
     if index.embedder is not None:
         index.embedder.embed([query.text for query in index.dataset.queries], role=EmbedRole.QUERY)
 
 
-def answers_of(index: Index, system: System, *, cache: Path, jobs: int, progress: Progress) -> Answers:
+def answers_of(
+    index: Index, system: System, *, cache: Path, jobs: int, progress: Progress
+) -> Answers:
     """Return the system's answer to every question, from the ledger where it is there."""
     searched = index.memory if system.flat else index.structured
     with closing(searched.variant(**system.settings)) as memory:
@@ -37,13 +42,24 @@ def answers_of(index: Index, system: System, *, cache: Path, jobs: int, progress
 
         def answer(query: Query) -> Answer:
             asked_at = None if system.flat else query.asked_at
-            return named(system.policy.answer(Searcher(memory, index.nodes, system.recipe, asked_at), query), index)
+            return named(
+                system.policy.answer(Searcher(memory, index.nodes, system.recipe, asked_at), query),
+                index,
+            )
 
-        return through(ledger, index.dataset.queries, answer, name=system.name, jobs=jobs, progress=progress)
+        return through(
+            ledger, index.dataset.queries, answer, name=system.name, jobs=jobs, progress=progress
+        )
 
 
 def through(
-    ledger: Ledger, queries: Sequence[Query], answer: Callable[[Query], Answer], *, name: str, jobs: int, progress: Progress
+    ledger: Ledger,
+    queries: Sequence[Query],
+    answer: Callable[[Query], Answer],
+    *,
+    name: str,
+    jobs: int,
+    progress: Progress,
 ) -> Answers:
     """Answer what the ledger does not hold, write it there, and return all; closes the ledger."""
     with closing(ledger), ThreadPoolExecutor(max_workers=jobs) as pool:
@@ -73,20 +89,30 @@ def identity(index: Index, system: System, memory: Clew) -> dict[str, object]:
 
 
 def named(answer: Answer, index: Index) -> Answer:
-    """Return an answer in the dataset's own ids; of several chunks of one passage the first counts."""
+    """Return an answer in the dataset's own ids.
+
+    Of several chunks of one passage the first counts.
+    """
     hops: dict[str, int] = {}
     for node in answer.ranking:
         hops.setdefault(index.nodes[node].id, answer.hops[node])
-    ends = [tuple(index.nodes[end].id for end in link) for link in answer.links if all(end in index.nodes for end in link)]
+    ends = [
+        tuple(index.nodes[end].id for end in link)
+        for link in answer.links
+        if all(end in index.nodes for end in link)
+    ]
     links = dict.fromkeys((source, target) for source, target in ends if source != target)
     return replace(answer, ranking=tuple(hops), hops=hops, links=tuple(links))
 
 
-def cut(answers: Answers, passages: Mapping[str, Passage], *, levels: Iterable[str], k: int) -> Answers:
+def cut(
+    answers: Answers, passages: Mapping[str, Passage], *, levels: Iterable[str], k: int
+) -> Answers:
     """Cut every ranking where the k-th different key has appeared at each level, and count only what is left as its cost.
 
-    Where several passages share a key (turns of a session, chunks of a file) systems are asked for more passages
-    than k, so that k different keys can appear; a caller who wants k keys reads down to the k-th and no further.
+    Where several passages share a key (turns of a session, chunks of a file) systems are asked for
+    more passages than k, so that k different keys can appear; a caller who wants k keys reads down
+    to the k-th and no further.
     """
     wanted = tuple(levels)
     return {query: _cut(answer, passages, wanted, k) for query, answer in answers.items()}
@@ -111,4 +137,7 @@ def _reach(ranking: Sequence[str], passages: Mapping[str, Passage], level: str, 
 
 def runs(answers: Mapping[str, Answers]) -> dict[str, dict[str, Sequence[str]]]:
     """Return each system's rankings by question."""
-    return {name: {query: answer.ranking for query, answer in by_query.items()} for name, by_query in answers.items()}
+    return {
+        name: {query: answer.ranking for query, answer in by_query.items()}
+        for name, by_query in answers.items()
+    }

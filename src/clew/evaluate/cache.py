@@ -32,14 +32,20 @@ NOUNS = {EmbedRole.QUERY: "questions", EmbedRole.PASSAGE: "texts"}
 class CachedEmbedder:
     """An embedder that asks the file first; counts how often it had to ask the model."""
 
-    def __init__(self, embedder: Embedder, folder: Path, *, progress: Progress | None = None) -> None:
+    def __init__(
+        self, embedder: Embedder, folder: Path, *, progress: Progress | None = None
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._embedder = embedder
         self._progress = progress
         self._lock = threading.Lock()
-        self._database = sqlite3.connect(folder / f"{_file_name(embedder.id)}.vectors", check_same_thread=False, timeout=60)
+        self._database = sqlite3.connect(
+            folder / f"{_file_name(embedder.id)}.vectors", check_same_thread=False, timeout=60
+        )
         self._database.execute("PRAGMA journal_mode = WAL")
-        self._database.execute("CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
+        self._database.execute(
+            "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
+        )
         self.embedded = 0
         self.asked = 0
 
@@ -75,13 +81,21 @@ class CachedEmbedder:
         with self._lock:
             self.asked += len(texts)
             known = self._known(keys)
-            missing = list({key: text for key, text in zip(keys, texts, strict=True) if key not in known}.items())
+            missing = list(
+                {
+                    key: text for key, text in zip(keys, texts, strict=True) if key not in known
+                }.items()
+            )
             for at in range(0, len(missing), BATCH):
                 known.update(self._made(missing[at : at + BATCH], role))
                 if self._progress is not None and len(missing) > BATCH:
                     done = len(keys) - len(missing) + min(at + BATCH, len(missing))
                     self._progress(f"embedding {NOUNS[role]}", done, len(keys))
-        return np.stack([np.frombuffer(known[key], np.float32) for key in keys]) if keys else np.empty((0, self.dimension), np.float32)
+        return (
+            np.stack([np.frombuffer(known[key], np.float32) for key in keys])
+            if keys
+            else np.empty((0, self.dimension), np.float32)
+        )
 
     def close(self) -> None:
         """Release the file."""
@@ -92,39 +106,60 @@ class CachedEmbedder:
         for at in range(0, len(keys), ASKED_AT_ONCE):
             some = keys[at : at + ASKED_AT_ONCE]
             marks = ",".join("?" * len(some))
-            found.update(self._database.execute(f"SELECT key, value FROM vector WHERE key IN ({marks})", some))  # noqa: S608 - marks only
+            found.update(
+                self._database.execute(
+                    f"SELECT key, value FROM vector WHERE key IN ({marks})", some
+                )
+            )  # noqa: S608 - marks only
         return found
 
     def _made(self, missing: Sequence[tuple[bytes, str]], role: EmbedRole) -> dict[bytes, bytes]:
         vectors = self._embedder.embed([text for _, text in missing], role=role)
         self.embedded += len(missing)
-        made = {key: np.ascontiguousarray(vector, np.float32).tobytes() for (key, _), vector in zip(missing, vectors, strict=True)}
+        made = {
+            key: np.ascontiguousarray(vector, np.float32).tobytes()
+            for (key, _), vector in zip(missing, vectors, strict=True)
+        }
         with self._database:
             self._database.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?)", made.items())
         return made
 
 
 class TokenCachedEmbedder(CachedEmbedder):
-    """An embedder that keeps the tokens of texts too: of questions as they are, of passages their signs, which are all that is stored."""
+    """An embedder that keeps the tokens of texts too.
+
+    Of questions as they are, of passages their signs, which are all that is stored.
+    """
 
     def embed_tokens(self, texts: Sequence[SpannedText], *, role: EmbedRole) -> TokenEmbeddings:
-        """Return what the model gives, from the file where it is there; a passage's token is the unit vector of its signs."""
+        """Return what the model gives, from the file where it is there.
+
+        A passage's token is the unit vector of its signs.
+        """
         keys = [_key(role, *map(str, each)) for each in texts]
         with self._lock:
             self.asked += len(texts)
             known = self._known(keys)
-            missing = list({key: each for key, each in zip(keys, texts, strict=True) if key not in known}.items())
+            missing = list(
+                {
+                    key: each for key, each in zip(keys, texts, strict=True) if key not in known
+                }.items()
+            )
             for at in range(0, len(missing), BATCH):
                 known.update(self._made_tokens(missing[at : at + BATCH], role))
                 if self._progress is not None and len(missing) > BATCH:
                     done = len(keys) - len(missing) + min(at + BATCH, len(missing))
                     self._progress(f"embedding {NOUNS[role]}", done, len(keys))
         size = 4 * self.dimension
-        vectors = np.frombuffer(b"".join(known[key][:size] for key in keys), np.float32).reshape(len(keys), self.dimension)
+        vectors = np.frombuffer(b"".join(known[key][:size] for key in keys), np.float32).reshape(
+            len(keys), self.dimension
+        )
         read = self._floats if role is EmbedRole.QUERY else self._signs
         return TokenEmbeddings(vectors, [read(known[key][size:]) for key in keys])
 
-    def _made_tokens(self, missing: Sequence[tuple[bytes, SpannedText]], role: EmbedRole) -> dict[bytes, bytes]:
+    def _made_tokens(
+        self, missing: Sequence[tuple[bytes, SpannedText]], role: EmbedRole
+    ) -> dict[bytes, bytes]:
         if not isinstance(self._embedder, SupportsTokens):
             raise ModelError(f"{self.id} gives no vectors of tokens.")
         found = self._embedder.embed_tokens([each for _, each in missing], role=role)
@@ -133,7 +168,11 @@ class TokenCachedEmbedder(CachedEmbedder):
         for (key, each), vector, tokens in zip(missing, found.vectors, found.tokens, strict=True):
             plain = np.ascontiguousarray(vector, np.float32).tobytes()
             made[_key(role, each.text)] = plain  # what `embed` is asked for
-            made[key] = plain + (np.ascontiguousarray(tokens, np.float32).tobytes() if role is EmbedRole.QUERY else pack(tokens))
+            made[key] = plain + (
+                np.ascontiguousarray(tokens, np.float32).tobytes()
+                if role is EmbedRole.QUERY
+                else pack(tokens)
+            )
         with self._database:
             self._database.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?)", made.items())
         return made
@@ -154,8 +193,12 @@ def cached(embedder: Embedder, folder: Path, *, progress: Progress | None = None
 
 
 def _key(role: EmbedRole, *parts: str) -> bytes:
-    return hashlib.blake2b("\0".join((role, *parts)).encode(errors="replace"), digest_size=16).digest()
+    return hashlib.blake2b(
+        "\0".join((role, *parts)).encode(errors="replace"), digest_size=16
+    ).digest()
 
 
 def _file_name(model_id: str) -> str:
-    return "".join(character if character.isalnum() or character in "-." else "_" for character in model_id)
+    return "".join(
+        character if character.isalnum() or character in "-." else "_" for character in model_id
+    )

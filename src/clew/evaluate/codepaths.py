@@ -1,4 +1,7 @@
-"""Gold paths of questions about code: how the files that an answer needs depend on one another (B10)."""
+"""Gold paths of questions about code.
+
+How the files that an answer needs depend on one another (B10).
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,11 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import combinations
 
 from clew.evaluate.data import Document, Query
-from clew.ingest.codegraph import CodeGraph, graph, language_of
+from clew.graph.code.graph import CodeGraph, graph
+from clew.graph.code.linking import language_of
 
-MAX_HOPS = 3  # dependencies of a gold path: farther apart, two files are of one question by its wording alone
+# dependencies of a gold path: farther apart, two files are of one question by its wording alone
+MAX_HOPS = 3
 FILE = "file"
 
 Path = tuple[str, ...]
@@ -25,35 +30,55 @@ def code_graphs(documents: Iterable[Document]) -> dict[str, CodeGraph]:
 
 
 def _graph(texts: Mapping[str, str]) -> CodeGraph:
-    known = {path: language for path, text in texts.items() if (language := language_of(path, text)) is not None}
+    known = {
+        path: language
+        for path, text in texts.items()
+        if (language := language_of(path, text)) is not None
+    }
     return graph({path: texts[path] for path in known}, known)
 
 
-def query_paths(queries: Iterable[Query], graphs: Mapping[str, CodeGraph], *, max_hops: int = MAX_HOPS) -> dict[str, tuple[Path, ...]]:
+def query_paths(
+    queries: Iterable[Query], graphs: Mapping[str, CodeGraph], *, max_hops: int = MAX_HOPS
+) -> dict[str, tuple[Path, ...]]:
     """Return the gold paths of each question that has any: those between its relevant files."""
     found: dict[str, tuple[Path, ...]] = {}
     for query in queries:
         gold = {file for file, grade in query.relevant.get(FILE, {}).items() if grade > 0}
-        paths = gold_paths(graphs[query.space], gold, gold, max_hops=max_hops) if len(gold) > 1 and query.space in graphs else ()
+        paths = (
+            gold_paths(graphs[query.space], gold, gold, max_hops=max_hops)
+            if len(gold) > 1 and query.space in graphs
+            else ()
+        )
         if paths:
             found[query.id] = paths
     return found
 
 
 def gold_paths(
-    graph: CodeGraph, start_files: Collection[str], gold_files: Collection[str], *, max_hops: int = MAX_HOPS
+    graph: CodeGraph,
+    start_files: Collection[str],
+    gold_files: Collection[str],
+    *,
+    max_hops: int = MAX_HOPS,
 ) -> tuple[Path, ...]:
     """Return the shortest dependency path between each start file and each gold file, whichever depends on the other.
 
-    Among paths of one length the surest dependencies are taken, then the first by name. A pair that no path of at most
-    `max_hops` dependencies connects has none; of the two directions between a pair the shorter counts.
+    Among paths of one length the surest dependencies are taken, then the first by name. A pair that
+    no path of at most `max_hops` dependencies connects has none; of the two directions between a
+    pair the shorter counts.
     """
     both = set(start_files) | set(gold_files)
-    wanted = [pair for pair in combinations(sorted(both), 2) if _is_asked(pair, start_files, gold_files)]
+    wanted = [
+        pair for pair in combinations(sorted(both), 2) if _is_asked(pair, start_files, gold_files)
+    ]
     ends = sorted({file for pair in wanted for file in pair})
     ahead = graph.neighbours()
     reached = {file: _shortest(ahead, file, max_hops) for file in ends if file in ahead}
-    paths = (_shorter(reached.get(one, {}).get(other), reached.get(other, {}).get(one)) for one, other in wanted)
+    paths = (
+        _shorter(reached.get(one, {}).get(other), reached.get(other, {}).get(one))
+        for one, other in wanted
+    )
     return tuple(dict.fromkeys(path for path in paths if path is not None))
 
 
@@ -63,17 +88,25 @@ def _is_asked(pair: tuple[str, str], starts: Collection[str], gold: Collection[s
 
 
 def _shorter(one: Path | None, other: Path | None) -> Path | None:
-    return min((path for path in (one, other) if path is not None), key=lambda path: (len(path), path), default=None)
+    return min(
+        (path for path in (one, other) if path is not None),
+        key=lambda path: (len(path), path),
+        default=None,
+    )
 
 
-def _shortest(ahead: Mapping[str, Mapping[str, float]], start: str, max_hops: int) -> dict[str, Path]:
+def _shortest(
+    ahead: Mapping[str, Mapping[str, float]], start: str, max_hops: int
+) -> dict[str, Path]:
     """Return the shortest path from a file to each one that it depends on, in at most so many steps."""
     paths: dict[str, Path] = {start: (start,)}
     edge = [start]
     for _ in range(max_hops):
         following: dict[str, None] = {}
         for file in edge:
-            for target, _confidence in sorted(ahead.get(file, {}).items(), key=lambda item: (-item[1], item[0])):
+            for target, _confidence in sorted(
+                ahead.get(file, {}).items(), key=lambda item: (-item[1], item[0])
+            ):
                 if target not in paths:
                     paths[target] = (*paths[file], target)
                     following[target] = None

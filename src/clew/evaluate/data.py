@@ -12,7 +12,10 @@ from clew.types import Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A whole text that a chunker may cut; `keys` name it at each level it is judged at (a file, a session)."""
+    """A whole text that a chunker may cut.
+
+    `keys` name it at each level it is judged at (a file, a session).
+    """
 
     id: str
     text: str
@@ -38,9 +41,13 @@ class Passage:
     keys: Mapping[str, str] = field(default_factory=dict)
     format: str = "text"
     section: str = ""
-    """Which of its neighbours belong together with it: a session, a stretch of a document; none where it stands alone."""
+    """Which of its neighbours belong together with it: a session, a stretch of a document; none
+    where it stands alone.
+    """
     messages: tuple[Message, ...] = ()
-    """What was said, where it is a message or a session of a conversation; kept by `remember_conversation` then."""
+    """What was said, where it is a message or a session of a conversation; kept by
+    `remember_conversation` then.
+    """
 
     @property
     def session(self) -> str:
@@ -65,7 +72,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A question with what is known to be relevant: keys at each level, graded, and spans where the set has them."""
+    """A question with what is known to be relevant.
+
+    Keys at each level, graded, and spans where the set has them.
+    """
 
     id: str
     text: str
@@ -74,16 +84,21 @@ class Query:
     relevant: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     spans: tuple[Span, ...] = ()
     paths: tuple[tuple[str, ...], ...] = ()
-    """Chains of keys of the first level that lead from one relevant key to another, where the set's loader was asked for them."""
+    """Chains of keys of the first level that lead from one relevant key to another, where the set's
+    loader was asked for them.
+    """
     asked_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """One part of a published set. `passages` are its own units; `documents` are to be cut by a chunker; one of the two is empty.
+    """One part of a published set. `passages` are its own units.
 
-    A ranking is judged at a level by the keys of its passages, each key at its first place; the first of
-    `levels` is the one the set is known for. A question without relevant keys at a level is left out of it.
+    `documents` are to be cut by a chunker; one of the two is empty.
+
+    A ranking is judged at a level by the keys of its passages, each key at its first place; the
+    first of `levels` is the one the set is known for. A question without relevant keys at a level
+    is left out of it.
     """
 
     name: str

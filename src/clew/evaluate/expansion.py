@@ -1,7 +1,8 @@
 """What to search for next, from raw text alone, so that every chunker is treated alike.
 
 Terms are taken by rarity in the corpus, not by where they stand: the first five identifiers of the
-first chunk are its licence header and its logger. What is already in view or in the question is no lead.
+first chunk are its licence header and its logger. What is already in view or in the question is no
+lead.
 """
 
 from __future__ import annotations
@@ -15,36 +16,61 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from clew.evaluate.data import Passage
-from clew.words import STOP_WORDS, folded, terms, words
+from clew.text.words import STOP_WORDS, folded, terms, words
 
 MAX_QUERIES = 5  # mission B3
 MIN_SYMBOL = 3
 
-_IMPORTED = re.compile(r"^(?:from\s([\w.]++)\s)?import\s\{?([\w.*,\s{}]+?)(?:\}?\sfrom\s['\"]([^'\"]++)['\"])?\s?;?$", re.MULTILINE)
+_IMPORTED = re.compile(
+    r"^(?:from\s([\w.]++)\s)?import\s\{?([\w.*,\s{}]+?)(?:\}?\sfrom\s['\"]([^'\"]++)['\"])?\s?;?$",
+    re.MULTILINE,
+)
 _INCLUDED = re.compile(r"(?:#\s*include\s*[<\"]|\brequire\(['\"]|^use\s+)([\w./:-]+)", re.MULTILINE)
 _CALLED = re.compile(r"\b([A-Za-z_]\w{2,})\s*\(")
 _CLASS = re.compile(r"\b([A-Z][a-z0-9]+[A-Z][A-Za-z0-9]*|[A-Z][a-z]{3,})\b")
-_DEFINED = re.compile(r"\b(?:def|class|func|fn|function|struct|interface|trait|enum|type)\s+([A-Za-z_]\w*)")
+_DEFINED = re.compile(
+    r"\b(?:def|class|func|fn|function|struct|interface|trait|enum|type)\s+([A-Za-z_]\w*)"
+)
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _WORD = r"(?:[A-Z]\.)+|[A-Z][\w'’-]*"  # initials keep their full stops, other words end before one
 _NAME = re.compile(rf"\b(?:{_WORD})(?:\s+(?:(?:of|the|de|van|von|and|&)\s+)*(?:{_WORD}))*")
 BUILTIN = frozenset(
-    {*dir(builtins), *keyword.kwlist, "self", "cls", "super", "assert", "require", "console", "return", "switch", "sizeof", "printf"}
+    {
+        *dir(builtins),
+        *keyword.kwlist,
+        "self",
+        "cls",
+        "super",
+        "assert",
+        "require",
+        "console",
+        "return",
+        "switch",
+        "sizeof",
+        "printf",
+    }
 )
 
 
 class Expander(Protocol):
     """Names what to search for after having read something."""
 
-    def queries(self, question: str, space: str, texts: Sequence[str], *, view: Sequence[str] = ()) -> list[str]:
-        """Return at most MAX_QUERIES search texts from what was just read, the rarest first; `view` is all that was read so far."""
+    def queries(
+        self, question: str, space: str, texts: Sequence[str], *, view: Sequence[str] = ()
+    ) -> list[str]:
+        """Return at most MAX_QUERIES search texts from what was just read, the rarest first.
+
+        `view` is all that was read so far.
+        """
 
 
 def frequencies(passages: Iterable[Passage]) -> dict[str, Counter[str]]:
     """Return for each space in how many passages every term stands."""
     counts: dict[str, Counter[str]] = {}
     for passage in passages:
-        counts.setdefault(passage.space, Counter()).update(set(terms(f"{passage.title} {passage.text}")))
+        counts.setdefault(passage.space, Counter()).update(
+            set(terms(f"{passage.title} {passage.text}"))
+        )
     return counts
 
 
@@ -70,11 +96,15 @@ class CodeExpander:
 
     counts: Mapping[str, Mapping[str, int]] = field(repr=False)  # follows from the corpus
 
-    def queries(self, question: str, space: str, texts: Sequence[str], *, view: Sequence[str] = ()) -> list[str]:
+    def queries(
+        self, question: str, space: str, texts: Sequence[str], *, view: Sequence[str] = ()
+    ) -> list[str]:
         """Return symbols to search for."""
         defined = {name.casefold() for text in (*view, *texts) for name in _DEFINED.findall(text)}
         known = {name.casefold() for name in _IDENTIFIER.findall(question)} | defined
-        symbols = [symbol for symbol in symbols_of("\n".join(texts)) if symbol.casefold() not in known]
+        symbols = [
+            symbol for symbol in symbols_of("\n".join(texts)) if symbol.casefold() not in known
+        ]
         return rarest(symbols, self.counts.get(space, {}))
 
 
@@ -84,14 +114,17 @@ def symbols_of(text: str) -> list[str]:
     >>> symbols_of("from flask.app import Flask, g\nprint(make_response(x))")
     ['app', 'Flask', 'make_response']
     """
-    text = "\n".join(" ".join(line.split()) for line in text.split("\n") if line.strip())  # the pattern below takes one blank
+    # the pattern below takes one blank
+    text = "\n".join(" ".join(line.split()) for line in text.split("\n") if line.strip())
     found: list[str] = []
     for module, names, origin in _IMPORTED.findall(text):
         found += [part for path in (module, origin) for part in re.split(r"[./:]", path)[-1:]]
         found += _IDENTIFIER.findall(names)
     found += [re.split(r"[./:]+", path)[-1] for path in _INCLUDED.findall(text)]
     found += _CALLED.findall(text) + _CLASS.findall(text)
-    return [name for name in dict.fromkeys(found) if len(name) >= MIN_SYMBOL and name not in BUILTIN]
+    return [
+        name for name in dict.fromkeys(found) if len(name) >= MIN_SYMBOL and name not in BUILTIN
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +133,29 @@ class ProseExpander:
 
     counts: Mapping[str, Mapping[str, int]] = field(repr=False)  # follows from the corpus
 
-    def queries(self, question: str, space: str, texts: Sequence[str], *, view: Sequence[str] = ()) -> list[str]:  # noqa: ARG002
+    def queries(
+        self, question: str, space: str, texts: Sequence[str], *, view: Sequence[str] = ()
+    ) -> list[str]:  # noqa: ARG002
         """Return names to search for; rare words where there are too few names."""
         asked = {folded(word) for word in words(question)}
         counts = self.counts.get(space, {})
-        names = [name for text in texts for name in names_of(text) if not {folded(word) for word in words(name)} <= asked | STOP_WORDS]
+        names = [
+            name
+            for text in texts
+            for name in names_of(text)
+            if not {folded(word) for word in words(name)} <= asked | STOP_WORDS
+        ]
         chosen = rarest(names, counts)
         if len(chosen) < MAX_QUERIES:
-            rare = [word for text in texts for word in words(text) if folded(word) not in asked | STOP_WORDS and len(word) > MIN_SYMBOL]
-            chosen += [word for word in rarest(rare, counts) if not any(word in name for name in chosen)]
+            rare = [
+                word
+                for text in texts
+                for word in words(text)
+                if folded(word) not in asked | STOP_WORDS and len(word) > MIN_SYMBOL
+            ]
+            chosen += [
+                word for word in rarest(rare, counts) if not any(word in name for name in chosen)
+            ]
         return chosen[:MAX_QUERIES]
 
 
@@ -121,13 +168,20 @@ def names_of(text: str) -> list[str]:
     found = []
     for match in _NAME.finditer(text):
         name = match.group().strip(" .,'’-")
-        if len(name) >= MIN_SYMBOL and folded(name) not in STOP_WORDS and (" " in name or not _begins(text, match.start())):
+        if (
+            len(name) >= MIN_SYMBOL
+            and folded(name) not in STOP_WORDS
+            and (" " in name or not _begins(text, match.start()))
+        ):
             found.append(name)
     return list(dict.fromkeys(found))
 
 
 def _begins(text: str, start: int) -> bool:
-    """Tell whether a sentence begins at a place; only the blanks before it are looked at, so that long texts stay cheap."""
+    """Tell whether a sentence begins at a place.
+
+    Only the blanks before it are looked at, so that long texts stay cheap.
+    """
     at = start
     while at and text[at - 1].isspace():
         at -= 1

@@ -17,18 +17,19 @@ from clew.engine import Clew
 from clew.errors import InputError
 from clew.evaluate.data import Dataset, Passage
 from clew.evaluate.placing import placed, remember_sessions
-from clew.ingest.draft import embedding_text
-from clew.ingest.embedding import embed_passages, wanted
-from clew.ingest.embedding import made as as_embeddings
-from clew.ingest.naming import mentions
-from clew.ingest.quality import assess
+from clew.graph.mentions import mentions
+from clew.memories.draft import embedding_text
+from clew.memories.embedding import embed_passages, wanted
+from clew.memories.embedding import made as as_embeddings
+from clew.memories.quality import assess
 from clew.ports import Embedder, EmbedRole, ModelInfo, Progress
+from clew.text.words import content_hash, keywords
 from clew.types import Embedding, Event, EventKind, Kind, Node, NodeId, Vectors
-from clew.words import content_hash, keywords
 
 BATCH = 1000
 MAX_KEYWORDS = 10
-TIMELESS = datetime(2026, 1, 1, tzinfo=UTC)  # for sets whose texts have no date; any fixed moment serves
+# for sets whose texts have no date; any fixed moment serves
+TIMELESS = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,9 @@ class Index:
     memory: Clew
     """The passages alone, as the baselines search them."""
     structured: Clew
-    """The same passages with their sections and context keys, as an import keeps them; the same Clew where there are no sections."""
+    """The same passages with their sections and context keys, as an import keeps them; the same
+    Clew where there are no sections.
+    """
     dataset: Dataset
     nodes: Mapping[NodeId, Passage]
     """By node id: which passage a node is, or is a chunk of."""
@@ -55,9 +58,17 @@ class Index:
 
 @contextmanager
 def indexed(
-    dataset: Dataset, embedder: Embedder | None, *, progress: Progress, config: Path | None = None, **settings: Any
+    dataset: Dataset,
+    embedder: Embedder | None,
+    *,
+    progress: Progress,
+    config: Path | None = None,
+    **settings: Any,
 ) -> Iterator[Index]:
-    """Put the passages into fresh stores and lend them; the clock stands a day after the latest passage."""
+    """Put the passages into fresh stores and lend them.
+
+    The clock stands a day after the latest passage.
+    """
     latest = max((passage.time for passage in dataset.passages if passage.time), default=TIMELESS)
     nodes = {f"{number:08d}": passage for number, passage in enumerate(dataset.passages)}
     passages = _by_id(dataset)
@@ -70,38 +81,78 @@ def indexed(
         now = latest + timedelta(days=1)
 
         def opened(name: str, nodes: Sequence[Node], passages: Mapping[NodeId, Passage]) -> Clew:
-            memory = stack.enter_context(clew.open(folder / name, embedder=embedder, config=config, clock=lambda: now, **options))
+            memory = stack.enter_context(
+                clew.open(
+                    folder / name, embedder=embedder, config=config, clock=lambda: now, **options
+                )
+            )
             if embedder is not None and nodes:
                 memory.store.activate(ModelInfo(embedder.id, embedder.dimension))
-            _fill(memory, [_assessed(node, passages.get(node.id)) for node in nodes], embedder, latest, progress)
+            _fill(
+                memory,
+                [_assessed(node, passages.get(node.id)) for node in nodes],
+                embedder,
+                latest,
+                progress,
+            )
             return memory
 
         flat = opened("flat.clew", made, nodes)
-        # After the store was filled: the run that gives token codes gives these too, and a cache has them now.
-        vectors = embedder.embed([embedding_text(node) for node in made], role=EmbedRole.PASSAGE) if embedder is not None else None
+        # After the store was filled: the run that gives token codes gives these too, and a cache
+        # has them now.
+        vectors = (
+            embedder.embed([embedding_text(node) for node in made], role=EmbedRole.PASSAGE)
+            if embedder is not None
+            else None
+        )
         shaped = placed(made, dataset.passages, settings=flat.settings)
         talks = sum(bool(passage.messages) for passage in dataset.passages)
-        structured = opened("structured.clew", shaped.nodes, shaped.passages) if talks or len(shaped.nodes) > len(made) else flat
+        structured = (
+            opened("structured.clew", shaped.nodes, shaped.passages)
+            if talks or len(shaped.nodes) > len(made)
+            else flat
+        )
         said = remember_sessions(structured, dataset.passages, progress=progress) if talks else {}
         split = len(shaped.passages) > len(made) or len(said) > talks
         nodes = {**shaped.passages, **said}
-        yield Index(flat, structured, dataset, nodes, passages, embedder, vectors, _content(dataset), split)
+        yield Index(
+            flat, structured, dataset, nodes, passages, embedder, vectors, _content(dataset), split
+        )
 
 
 def _by_id(dataset: Dataset) -> dict[str, Passage]:
     passages = {passage.id: passage for passage in dataset.passages}
     if len(passages) < len(dataset.passages):
         doubled = len(dataset.passages) - len(passages)
-        raise InputError("passages", doubled, f"of {dataset.name} have the id of another passage", "A loader must give each its own.")
+        raise InputError(
+            "passages",
+            doubled,
+            f"of {dataset.name} have the id of another passage",
+            "A loader must give each its own.",
+        )
     return passages
 
 
-def _fill(memory: Clew, nodes: Sequence[Node], embedder: Embedder | None, now: datetime, progress: Progress) -> None:
+def _fill(
+    memory: Clew,
+    nodes: Sequence[Node],
+    embedder: Embedder | None,
+    now: datetime,
+    progress: Progress,
+) -> None:
     for at in range(0, len(nodes), BATCH):
         part = nodes[at : at + BATCH]
-        memory.store.insert(part, _embeddings(part, embedder, token_codes=memory.settings.model.token_codes))
+        memory.store.insert(
+            part, _embeddings(part, embedder, token_codes=memory.settings.model.token_codes)
+        )
         memory.store.append([Event(node=node.id, kind=EventKind.ADD, at=now) for node in part])
-        memory.store.mention([mention for said in mentions(part, settings=memory.settings.entities) for mention in said])
+        memory.store.mention(
+            [
+                mention
+                for said in mentions(part, settings=memory.settings.entities)
+                for mention in said
+            ]
+        )
         progress("indexing", at + len(part), len(nodes))
 
 
@@ -121,15 +172,26 @@ def _node(id: NodeId, passage: Passage, now: datetime) -> Node:
 
 
 def _assessed(node: Node, passage: Passage | None) -> Node:
-    """Return a node with its quality, as an import would note it: the gate of some recipes asks for it."""
-    return replace(node, quality=assess(node.text, title=node.title, format=passage.format if passage else "text"))
+    """Return a node with its quality, as an import would note it.
+
+    The gate of some recipes asks for it.
+    """
+    return replace(
+        node,
+        quality=assess(node.text, title=node.title, format=passage.format if passage else "text"),
+    )
 
 
-def _embeddings(nodes: Sequence[Node], embedder: Embedder | None, *, token_codes: bool) -> list[Embedding]:
+def _embeddings(
+    nodes: Sequence[Node], embedder: Embedder | None, *, token_codes: bool
+) -> list[Embedding]:
     if embedder is None:
         return []
     needed = list(wanted(nodes))
-    return as_embeddings(needed, embed_passages(embedder, [each.source for each in needed], token_codes=token_codes).rows())
+    return as_embeddings(
+        needed,
+        embed_passages(embedder, [each.source for each in needed], token_codes=token_codes).rows(),
+    )
 
 
 def _content(dataset: Dataset) -> str:

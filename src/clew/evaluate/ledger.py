@@ -1,7 +1,8 @@
 """Answers kept on disk while a run goes on, so that an interrupted one goes on where it stopped.
 
-A ledger belongs to one system on one corpus under one configuration and one state of the code: change
-any of them and it is another ledger. Questions may come and go; each is known by what it asks.
+A ledger belongs to one system on one corpus under one configuration and one state of the code:
+change any of them and it is another ledger. Questions may come and go; each is known by what it
+asks.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import clew
 from clew.evaluate.data import Query
 from clew.evaluate.policies import Answer, Cost
 
-# What turns answers into numbers, tables and screens has no part in an answer; what it searched is hashed by content.
+# What turns answers into numbers, tables and screens has no part in an answer; what it searched is
+# hashed by content.
 UNANSWERING = (
     "surface",
     "testing",
@@ -29,7 +31,10 @@ UNANSWERING = (
 
 @lru_cache(maxsize=1)
 def code_hash() -> str:
-    """Return a name for the state of the code: two runs share answers only if every line that made them is the same."""
+    """Return a name for the state of the code.
+
+    Two runs share answers only if every line that made them is the same.
+    """
     root = Path(clew.__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -50,19 +55,35 @@ class Ledger:
 
     def __init__(self, folder: Path, identity: Mapping[str, Any]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        name = hashlib.sha256(json.dumps({**identity, "code": code_hash()}, sort_keys=True, default=repr).encode()).hexdigest()[:24]
+        name = hashlib.sha256(
+            json.dumps({**identity, "code": code_hash()}, sort_keys=True, default=repr).encode()
+        ).hexdigest()[:24]
         self._path = folder / f"{name}.answers.jsonl"
         self._answers = dict(self._read())
         self._file = self._path.open("a", encoding="utf-8")
 
     def _read(self) -> Iterator[tuple[str, Answer]]:
-        text = self._path.read_text(encoding="utf-8", errors="replace") if self._path.exists() else ""
+        text = (
+            self._path.read_text(encoding="utf-8", errors="replace") if self._path.exists() else ""
+        )
         for line in text.split("\n"):
             try:
                 raw = json.loads(line)
                 links = tuple((source, target) for source, target in raw["links"])
-                yield raw["key"], Answer(ranking=tuple(raw["ranking"]), hops=raw["hops"], cost=Cost(**raw["cost"]), links=links)
-            except (ValueError, KeyError, TypeError):  # the line that was being written at a kill, or the empty first one
+                yield (
+                    raw["key"],
+                    Answer(
+                        ranking=tuple(raw["ranking"]),
+                        hops=raw["hops"],
+                        cost=Cost(**raw["cost"]),
+                        links=links,
+                    ),
+                )
+            except (
+                ValueError,
+                KeyError,
+                TypeError,
+            ):  # the line that was being written at a kill, or the empty first one
                 continue
 
     def get(self, query: Query) -> Answer | None:
@@ -74,7 +95,8 @@ class Ledger:
         key = question_key(query)
         self._answers[key] = answer
         line = {"key": key, "query": query.id, **asdict(answer)}
-        self._file.write("\n" + json.dumps(line))  # a break in front: a half line left by a kill spoils only itself
+        # a break in front: a half line left by a kill spoils only itself
+        self._file.write("\n" + json.dumps(line))
         self._file.flush()
 
     def close(self) -> None:

@@ -21,7 +21,11 @@ MAX_K = 1000  # the most a recall returns
 def default_cache() -> Path:
     """Return the folder for vectors and answers: `clew/eval` in the user's cache."""
     cache = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(cache) if cache and Path(cache).is_absolute() else Path.home() / ".cache") / "clew" / "eval"
+    return (
+        (Path(cache) if cache and Path(cache).is_absolute() else Path.home() / ".cache")
+        / "clew"
+        / "eval"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +55,16 @@ class Plan:
         """Refuse numbers that no run can use."""
         for name, most in (("k", MAX_K), ("resamples", 10**6), ("jobs", 256)):
             if not 1 <= getattr(self, name) <= most:
-                raise InputError(name, getattr(self, name), f"must lie between 1 and {most:,}", f"Leave out --{name} for the default.")
+                raise InputError(
+                    name,
+                    getattr(self, name),
+                    f"must lie between 1 and {most:,}",
+                    f"Leave out --{name} for the default.",
+                )
         if self.seed < 0:
-            raise InputError("seed", self.seed, "must not be negative", "Use 0 or any other whole number.")
+            raise InputError(
+                "seed", self.seed, "must not be negative", "Use 0 or any other whole number."
+            )
 
     def loaded(self) -> Loaded:
         """Return the settings in force."""

@@ -16,16 +16,19 @@ from typing import Protocol
 from clew.engine import Clew
 from clew.evaluate.data import Passage, Query
 from clew.evaluate.expansion import Expander
-from clew.recall.spread import TRAVERSAL
+from clew.search.spread import TRAVERSAL
+from clew.text.words import query_terms, token_estimate
 from clew.types import Filter, NodeId, Vectors
-from clew.words import query_terms, token_estimate
 
 POOL_SEARCH = 1000  # how deep the word index is asked for the scores of a pool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What an answer cost (mission B5); milliseconds are the only part that differs between two runs."""
+    """What an answer cost (mission B5).
+
+    Milliseconds are the only part that differs between two runs.
+    """
 
     embedding_calls: int
     chunks_examined: int
@@ -44,7 +47,8 @@ class Answer:
     links: tuple[tuple[NodeId, NodeId], ...] = ()
 
 
-tokens_of = lru_cache(maxsize=20_000)(token_estimate)  # the same texts come back for every question and system
+# the same texts come back for every question and system
+tokens_of = lru_cache(maxsize=20_000)(token_estimate)
 
 
 class Policy(Protocol):
@@ -73,7 +77,9 @@ class Searcher:
     seen: dict[NodeId, None] = field(default_factory=dict)
     vectors: dict[str, Vectors] = field(default_factory=dict)
     hops: dict[NodeId, int] = field(default_factory=dict)
-    """The hop that found each node: 1 for what a channel brought, one more for each link on the way where links did."""
+    """The hop that found each node: 1 for what a channel brought, one more for each link on the way
+    where links did.
+    """
     links: dict[NodeId, tuple[tuple[NodeId, NodeId], ...]] = field(default_factory=dict)
 
     def search(self, text: str, space: str, *, count: int) -> list[NodeId]:
@@ -81,7 +87,14 @@ class Searcher:
         if count <= 0 or not text.strip():
             return []
         more = count + len(self.seen)
-        answer = self.memory.recall(text, k=more, recipe=self.recipe, where={"space": space}, as_of=self.asked_at, track=False)
+        answer = self.memory.recall(
+            text,
+            k=more,
+            recipe=self.recipe,
+            where={"space": space},
+            as_of=self.asked_at,
+            track=False,
+        )
         self.passes += 1
         self.embedding_calls += answer.embedding_calls
         if answer.vector is not None:
@@ -99,7 +112,10 @@ class Searcher:
     def rescored(self, question: str, space: str, ids: Sequence[NodeId]) -> list[NodeId]:
         """Order a pool by the original question alone, whatever query found each member (mission B2)."""
         where = Filter(space=space, now=self.memory.now(), as_of=self.asked_at)
-        words = {match.id: match.score for match in self.memory.store.sparse(query_terms(question), where, limit=POOL_SEARCH)}
+        words = {
+            match.id: match.score
+            for match in self.memory.store.sparse(query_terms(question), where, limit=POOL_SEARCH)
+        }
         vector = self.vectors.get(question)  # the first search has embedded it
         meanings = self.memory.store.cosines(vector, ids) if vector is not None else {}
         dense_weight = 0.5 if meanings else 0.0
@@ -119,7 +135,9 @@ class Searcher:
 
 
 def scaled(scores: Mapping[NodeId, float], ids: Sequence[NodeId]) -> dict[NodeId, float]:
-    """Bring the scores of a pool to 0–1; one without a score has scored nothing, and less than any that has.
+    """Bring the scores of a pool to 0–1.
+
+    One without a score has scored nothing, and less than any that has.
 
     >>> scaled({"a": 4.0, "b": 2.0}, ["a", "b", "c"])
     {'a': 1.0, 'b': 0.5, 'c': 0.0}
@@ -142,12 +160,17 @@ class SingleHop:
         ranking = tuple(searcher.search(query.text, query.space, count=self.k))
         links = tuple(dict.fromkeys(link for id in ranking for link in searcher.links[id]))
         hops = {id: searcher.hops[id] for id in ranking}
-        return Answer(ranking=ranking, hops=hops, cost=searcher.account(ranking, began), links=links)
+        return Answer(
+            ranking=ranking, hops=hops, cost=searcher.account(ranking, began), links=links
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MultiHop:
-    """Search, read what was found, search for what it names; all candidates are judged by the original question."""
+    """Search, read what was found, search for what it names.
+
+    All candidates are judged by the original question.
+    """
 
     expander: Expander
     k: int = 10
@@ -159,7 +182,9 @@ class MultiHop:
     def answer(self, searcher: Searcher, query: Query) -> Answer:
         """Return the rescored pool of all hops; stops early when a hop brings nothing new."""
         began = searcher.timer()
-        found = searcher.search(query.text, query.space, count=min(self.chunks_per_hop, self.budget))
+        found = searcher.search(
+            query.text, query.space, count=min(self.chunks_per_hop, self.budget)
+        )
         hop_of = dict.fromkeys(found, 1)
         for hop in range(2, self.hops + 1):
             found = self._hop(searcher, query, found, last=hop == self.hops)
@@ -167,16 +192,27 @@ class MultiHop:
                 break
             hop_of.update(dict.fromkeys(found, hop))
         ranking = tuple(searcher.rescored(query.text, query.space, list(hop_of))[: self.k])
-        return Answer(ranking=ranking, hops={id: hop_of[id] for id in ranking}, cost=searcher.account(ranking, began))
+        return Answer(
+            ranking=ranking,
+            hops={id: hop_of[id] for id in ranking},
+            cost=searcher.account(ranking, began),
+        )
 
-    def _hop(self, searcher: Searcher, query: Query, found: Sequence[NodeId], *, last: bool) -> list[NodeId]:
-        """Search for each expansion in turn; a hop that is not the last leaves budget for those after it."""
+    def _hop(
+        self, searcher: Searcher, query: Query, found: Sequence[NodeId], *, last: bool
+    ) -> list[NodeId]:
+        """Search for each expansion in turn.
+
+        A hop that is not the last leaves budget for those after it.
+        """
         left = self.budget - len(searcher.seen)
         share = left if last else min(left, self.chunks_per_hop)
         if share <= 0:
             return []
         view = [searcher.text(id) for id in searcher.seen]
-        queries = self.expander.queries(query.text, query.space, [searcher.text(id) for id in found], view=view)
+        queries = self.expander.queries(
+            query.text, query.space, [searcher.text(id) for id in found], view=view
+        )
         fresh: list[NodeId] = []
         for position, text in enumerate(queries):
             count = -(-(share - len(fresh)) // (len(queries) - position))

@@ -1,7 +1,9 @@
-"""One evaluation from its options to its table: load, cut, embed, index, ask, judge. `clew eval run` is this.
+"""One evaluation from its options to its table: load, cut, embed, index, ask, judge.
 
-A run is a list of steps that each keep what they made: vectors in the cache, answers in the ledgers. So a
-run that is killed and begun again asks and embeds only what was not yet done.
+`clew eval run` is this.
+
+A run is a list of steps that each keep what they made: vectors in the cache, answers in the
+ledgers. So a run that is killed and begun again asks and embeds only what was not yet done.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ from clew.models import load as load_model
 from clew.ports import Embedder, EmbedRole, Progress
 from clew.settings import config_hash
 
-DEEP = 100  # passages asked for where several share a key: enough for ten files or sessions in every set measured
+# passages asked for where several share a key: enough for ten files or sessions in every set
+# measured
+DEEP = 100
 NO_MODEL = "needs a model; model.embedder is none"
 
 
@@ -41,13 +45,24 @@ class Prepared:
 
     @property
     def depth(self) -> int:
-        """How many hits to ask for so that k different keys can appear: more where several share a key or a passage."""
-        return max(DEEP, self.plan.k) if self.index.split else depth_of(self.index.dataset, self.levels, self.plan.k)
+        """How many hits to ask for so that k different keys can appear.
+
+        More where several share a key or a passage.
+        """
+        return (
+            max(DEEP, self.plan.k)
+            if self.index.split
+            else depth_of(self.index.dataset, self.levels, self.plan.k)
+        )
 
     @property
     def levels(self) -> tuple[str, ...]:
         """Every level that some measure reads."""
-        return tuple(dict.fromkeys((self.terms.level, *(each.level for each in self.terms.measured if each.level))))
+        return tuple(
+            dict.fromkeys(
+                (self.terms.level, *(each.level for each in self.terms.measured if each.level))
+            )
+        )
 
 
 @contextmanager
@@ -55,12 +70,20 @@ def prepared(plan: Plan, watch: Watch) -> Iterator[Prepared]:
     """Load, cut, embed and index what the plan names, and lend it."""
     dataset, notes = _part_of(plan)
     model = plan.loaded().settings.model
-    embedder = load_model(model.embedder, auto_pull=model.auto_pull, progress=watch.download, announce=watch.announce)
-    cached = cached_embedder(embedder, plan.cache, progress=watch.progress) if embedder is not None else None
+    embedder = load_model(
+        model.embedder, auto_pull=model.auto_pull, progress=watch.download, announce=watch.announce
+    )
+    cached = (
+        cached_embedder(embedder, plan.cache, progress=watch.progress)
+        if embedder is not None
+        else None
+    )
     with closing(cached) if cached is not None else nullcontext():
         dataset, notes = _cut(plan, dataset, notes, cached)
         terms = _terms(plan, dataset, notes)
-        with indexed(dataset, cached, progress=watch.progress, config=plan.config, **plan.settings) as index:
+        with indexed(
+            dataset, cached, progress=watch.progress, config=plan.config, **plan.settings
+        ) as index:
             embed_questions(index)
             yield Prepared(plan, index, terms)
 
@@ -86,31 +109,47 @@ def dataset_of(plan: Plan, embedder: Embedder | None = None) -> tuple[Dataset, t
 def _part_of(plan: Plan) -> tuple[Dataset, tuple[str, ...]]:
     dataset = load(plan.dataset, plan.path, part=plan.part, limit=plan.limit, **plan.options)
     notes = [f"The first {plan.limit} questions only."] if plan.limit is not None else []
-    options = [f"{name}={value}" for name, value in sorted(plan.options.items()) if name != "sources"]
+    options = [
+        f"{name}={value}" for name, value in sorted(plan.options.items()) if name != "sources"
+    ]
     if options:
         notes.append(f"Loaded with {', '.join(options)}.")
     return dataset, tuple(notes)
 
 
-def _cut(plan: Plan, dataset: Dataset, notes: tuple[str, ...], embedder: Embedder | None) -> tuple[Dataset, tuple[str, ...]]:
+def _cut(
+    plan: Plan, dataset: Dataset, notes: tuple[str, ...], embedder: Embedder | None
+) -> tuple[Dataset, tuple[str, ...]]:
     """Return the dataset with its documents cut; the semantic chunker asks the embedder where."""
     if not dataset.documents:
         return dataset, notes
     embed = partial(embedder.embed, role=EmbedRole.PASSAGE) if embedder is not None else None
     chosen = chunkers.chunker(plan.chunker, size=plan.chunk_size, overlap=plan.overlap, embed=embed)
     made = chunkers.cut(dataset, chosen)
-    return made, (*notes, f"{len(dataset.documents):,} documents cut into {len(made.passages):,} passages by {chosen.name}.")
+    return made, (
+        *notes,
+        f"{len(dataset.documents):,} documents cut into {len(made.passages):,} passages by {chosen.name}.",
+    )
 
 
 def _level(dataset: Dataset, asked: str) -> str:
     if asked and asked not in dataset.levels:
-        raise InputError("level", asked, f"{dataset.name} is not judged at it", f"Use {' or '.join(dataset.levels)}.")
+        raise InputError(
+            "level",
+            asked,
+            f"{dataset.name} is not judged at it",
+            f"Use {' or '.join(dataset.levels)}.",
+        )
     return asked or dataset.levels[0]
 
 
 def depth_of(dataset: Dataset, levels: Sequence[str], k: int) -> int:
     """Return how many passages to ask for so that k different keys can appear at each level."""
-    shared = any(len({passage.keys.get(level, passage.id) for passage in dataset.passages}) < len(dataset.passages) for level in levels)
+    shared = any(
+        len({passage.keys.get(level, passage.id) for passage in dataset.passages})
+        < len(dataset.passages)
+        for level in levels
+    )
     return max(DEEP, k) if shared else k
 
 
@@ -121,7 +160,10 @@ def run(
     against: Sequence[str] = (),
     watch: Watch,
 ) -> Report:
-    """Ask every system and every peer every question; BM25 is always among them. What cannot be run has a row that says why."""
+    """Ask every system and every peer every question; BM25 is always among them.
+
+    What cannot be run has a row that says why.
+    """
     names = tuple(dict.fromkeys((BASELINE, *systems)))
     for name in names:
         system(name, depth=plan.k)  # unknown names are refused before anything is loaded
@@ -129,8 +171,15 @@ def run(
     with prepared(plan, watch) as ready:
         depth = ready.depth
         answers, errors = asked(ready, names, against, depth=depth, progress=watch.progress)
-        versions = {name: peers.peer_version(peers.peer(name)) for name in against if name in answers}
-        terms = replace(ready.terms, notes=(*ready.terms.notes, *depth_note(ready, depth)), errors=errors, versions=versions)
+        versions = {
+            name: peers.peer_version(peers.peer(name)) for name in against if name in answers
+        }
+        terms = replace(
+            ready.terms,
+            notes=(*ready.terms.notes, *depth_note(ready, depth)),
+            errors=errors,
+            versions=versions,
+        )
         result = result_of(ready.index, answers, terms)
         samples = samples_of(ready.index, answers, level=terms.level, measured=terms.measured)
         return Report(result, samples, timings_of(answers, jobs=plan.jobs))
@@ -144,13 +193,20 @@ def asked(
     errors = {name: NO_MODEL for name in names if name in NEED_VECTORS and index.embedder is None}
     answers: dict[str, Answers] = {}
     for name in (name for name in names if name not in errors):
-        answers[name] = answers_of(index, system(name, depth=depth), cache=plan.cache, jobs=plan.jobs, progress=progress)
+        answers[name] = answers_of(
+            index, system(name, depth=depth), cache=plan.cache, jobs=plan.jobs, progress=progress
+        )
     for name in dict.fromkeys(against):
         try:
-            answers[name] = peers.answers_of(index, peers.peer(name), depth=depth, cache=plan.cache, progress=progress)
+            answers[name] = peers.answers_of(
+                index, peers.peer(name), depth=depth, cache=plan.cache, progress=progress
+            )
         except RefusedError as error:
             errors[name] = error.message
-    return {name: cut(given, index.passages, levels=ready.levels, k=plan.k) for name, given in answers.items()}, errors
+    return {
+        name: cut(given, index.passages, levels=ready.levels, k=plan.k)
+        for name, given in answers.items()
+    }, errors
 
 
 def depth_note(ready: Prepared, depth: int) -> tuple[str, ...]:
@@ -158,4 +214,6 @@ def depth_note(ready: Prepared, depth: int) -> tuple[str, ...]:
     if depth == ready.plan.k:
         return ()
     where = " and ".join(ready.levels)
-    return (f"Several passages share a {where}: systems were asked for {depth} passages, read to the {ready.plan.k}th different {where}.",)
+    return (
+        f"Several passages share a {where}: systems were asked for {depth} passages, read to the {ready.plan.k}th different {where}.",
+    )

@@ -12,10 +12,13 @@ from clew.evaluate.measures import Measure, score
 from clew.evaluate.policies import Answer
 from clew.evaluate.report import PolicySample, RunSample, Timings
 
-COUNTED = ("embedding_calls", "chunks_examined", "passes", "tokens_returned")  # the parts of a cost that are always the same
+# the parts of a cost that are always the same
+COUNTED = ("embedding_calls", "chunks_examined", "passes", "tokens_returned")
 
 
-def samples_of(index: Index, answers: Mapping[str, Answers], *, level: str, measured: Sequence[Measure]) -> tuple[RunSample, ...]:
+def samples_of(
+    index: Index, answers: Mapping[str, Answers], *, level: str, measured: Sequence[Measure]
+) -> tuple[RunSample, ...]:
     """Return one sample for each question and system, rankings by the dataset's own ids."""
     dataset, samples = index.dataset, []
     for name, run in runs(answers).items():
@@ -34,10 +37,18 @@ def samples_of(index: Index, answers: Mapping[str, Answers], *, level: str, meas
     return tuple(samples)
 
 
-def policy_samples(index: Index, answers: Mapping[str, Answers], *, level: str, measured: Sequence[Measure]) -> tuple[PolicySample, ...]:
-    """Return one sample for each question: `single` and `multi` side by side, and the cost of every policy in `answers`."""
+def policy_samples(
+    index: Index, answers: Mapping[str, Answers], *, level: str, measured: Sequence[Measure]
+) -> tuple[PolicySample, ...]:
+    """Return one sample for each question.
+
+    `single` and `multi` side by side, and the cost of every policy in `answers`.
+    """
     queries = index.dataset.queries
-    scores = {name: score(queries, run, index.passages, level=level, measures=measured) for name, run in runs(answers).items()}
+    scores = {
+        name: score(queries, run, index.passages, level=level, measures=measured)
+        for name, run in runs(answers).items()
+    }
     return tuple(
         PolicySample.of(
             query.id,
@@ -62,13 +73,30 @@ def mean_cost(answers: Answers) -> dict[str, float]:
 
 
 def timings_of(answers: Mapping[str, Answers], *, jobs: int) -> Timings:
-    """Return what the clock said: the search alone, as questions are embedded before they are asked."""
-    systems = {name: _latency([answer.cost.milliseconds for answer in by_query.values()]) for name, by_query in answers.items()}
-    return Timings(systems=systems, machine={"machine": platform.machine(), "python": platform.python_version(), "jobs": str(jobs)})
+    """Return what the clock said.
+
+    The search alone, as questions are embedded before they are asked.
+    """
+    systems = {
+        name: _latency([answer.cost.milliseconds for answer in by_query.values()])
+        for name, by_query in answers.items()
+    }
+    return Timings(
+        systems=systems,
+        machine={
+            "machine": platform.machine(),
+            "python": platform.python_version(),
+            "jobs": str(jobs),
+        },
+    )
 
 
 def _latency(milliseconds: Sequence[float]) -> dict[str, float]:
     if not milliseconds:
         return {}
-    cuts = quantiles(milliseconds, n=20, method="inclusive") if len(milliseconds) > 1 else [milliseconds[0]] * 19
+    cuts = (
+        quantiles(milliseconds, n=20, method="inclusive")
+        if len(milliseconds) > 1
+        else [milliseconds[0]] * 19
+    )
     return {"latency_ms_p50": cuts[9], "latency_ms_p95": cuts[18]}

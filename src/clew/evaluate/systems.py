@@ -8,11 +8,20 @@ from typing import Any
 
 from clew.errors import InputError
 from clew.evaluate.policies import Policy, SingleHop
-from clew.recall.recipes import NAMES as RECIPES
+from clew.search.recipes import NAMES as RECIPES
 
-# Baselines are what they are whatever Clew is set to: ranked by what they find alone, nothing cut off.
-RELEVANCE_ONLY = {"score.presets": {"relevance": [1.0, 0.0, 0.0, 0.0]}, "recall.preset": "relevance"}
-UNCUT = {"recall.dense_floor": -1.0, "recall.min_similarity": 0.0, "recall.budget_tokens": 0, "recall.candidates": 100}
+# Baselines are what they are whatever Clew is set to: ranked by what they find alone, nothing cut
+# off.
+RELEVANCE_ONLY = {
+    "score.presets": {"relevance": [1.0, 0.0, 0.0, 0.0]},
+    "recall.preset": "relevance",
+}
+UNCUT = {
+    "recall.dense_floor": -1.0,
+    "recall.min_similarity": 0.0,
+    "recall.budget_tokens": 0,
+    "recall.candidates": 100,
+}
 TEXT_ALONE = {
     "spread.enabled": False,
     "recall.times": False,
@@ -23,7 +32,12 @@ TEXT_ALONE = {
 }  # neither links nor time nor sections
 ALONE = {**RELEVANCE_ONLY, **UNCUT, **TEXT_ALONE}
 # Cormack, Clarke and Büttcher, SIGIR 2009: k = 60, all rankings alike.
-PLAIN_RRF = {"recall.fusion": "rrf", "recall.rrf_k": 60, "recall.rrf_dense_weight": 0.5, "recall.rrf_sparse_weight": 0.5}
+PLAIN_RRF = {
+    "recall.fusion": "rrf",
+    "recall.rrf_k": 60,
+    "recall.rrf_dense_weight": 0.5,
+    "recall.rrf_sparse_weight": 0.5,
+}
 BASELINES = ("bm25", "dense", "rrf")
 DEFAULT_SYSTEMS = (*BASELINES, "clew")
 NEED_VECTORS = frozenset({"dense", "rrf"})
@@ -39,17 +53,29 @@ class System:
     recipe: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     flat: bool = False
-    """Whether it is a baseline: it sees the passages alone, without sections and context keys, and no times."""
+    """Whether it is a baseline: it sees the passages alone, without sections and context keys, and
+    no times.
+    """
 
 
 def system(name: str, *, depth: int) -> System:
-    """Return a system by its name in tables: bm25, dense, rrf, clew (the configuration in force), or any recipe."""
+    """Return a system by its name in tables.
+
+    Bm25, dense, rrf, clew (the configuration in force), or any recipe.
+    """
     if name not in NAMES:
         raise InputError("systems", name, "is not a system", f"Use some of {', '.join(NAMES)}.")
-    once, deep = SingleHop(k=depth), {**ALONE, "recall.candidates": max(depth, UNCUT["recall.candidates"])}
+    once, deep = (
+        SingleHop(k=depth),
+        {**ALONE, "recall.candidates": max(depth, UNCUT["recall.candidates"])},
+    )
     baselines = {
         "bm25": System(name="bm25", flat=True, policy=once, recipe="lexical", settings=deep),
         "dense": System(name="dense", flat=True, policy=once, recipe="dense", settings=deep),
-        "rrf": System(name="rrf", flat=True, policy=once, recipe="balanced", settings={**deep, **PLAIN_RRF}),
+        "rrf": System(
+            name="rrf", flat=True, policy=once, recipe="balanced", settings={**deep, **PLAIN_RRF}
+        ),
     }
-    return baselines.get(name) or System(name=name, policy=once, recipe=None if name == "clew" else name)
+    return baselines.get(name) or System(
+        name=name, policy=once, recipe=None if name == "clew" else name
+    )

@@ -33,7 +33,15 @@ from clew.evaluate.measures import (
 )
 from clew.evaluate.report import BASELINE, Hop, Result, Row, Versus, Walked
 from clew.evaluate.samples import mean_cost
-from clew.evaluate.statistics import Interval, compare, holm, mean_interval, mean_intervals, require_evidence, saturation
+from clew.evaluate.statistics import (
+    Interval,
+    compare,
+    holm,
+    mean_interval,
+    mean_intervals,
+    require_evidence,
+    saturation,
+)
 
 HEADLINES = {
     "scifact": "nDCG@10",
@@ -44,7 +52,8 @@ HEADLINES = {
     "longmemeval": "all@5",
     "swe-qa": "recall@5",
     "semble": "nDCG@10",
-    "repobench-r": "hit@1",  # acc@1 of its paper; many questions have fewer than ten snippets, so that recall@10 is 1
+    # acc@1 of its paper; many questions have fewer than ten snippets, so that recall@10 is 1
+    "repobench-r": "hit@1",
 }
 PACKAGES = ("numpy", "onnxruntime", "ir_measures")
 
@@ -53,7 +62,10 @@ Values = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """On what terms answers are judged: level, measures (the headline named), seed, and what is to be written beside the numbers."""
+    """On what terms answers are judged.
+
+    Level, measures (the headline named), seed, and what is to be written beside the numbers.
+    """
 
     level: str
     measured: tuple[Measure, ...]
@@ -74,7 +86,12 @@ def wanted_measures(dataset: Dataset, *, k: int, names: Sequence[str] = ()) -> t
         asked = measures(names)
         for each in asked:
             if (each.cutoff or 0) > k:
-                raise InputError("measures", str(each), f"looks deeper than the {k} results asked for", f"Use --k {each.cutoff}.")
+                raise InputError(
+                    "measures",
+                    str(each),
+                    f"looks deeper than the {k} results asked for",
+                    f"Use --k {each.cutoff}.",
+                )
             _check_known(each, dataset)
         return asked
     spans = SPAN_MEASURES if any(query.spans for query in dataset.queries) else ()
@@ -83,17 +100,30 @@ def wanted_measures(dataset: Dataset, *, k: int, names: Sequence[str] = ()) -> t
 
 
 def _check_known(asked: Measure, dataset: Dataset) -> None:
-    """Refuse a measure that no question of the set can have: a column that is silently missing would pass for one not asked for."""
+    """Refuse a measure that no question of the set can have.
+
+    A column that is silently missing would pass for one not asked for.
+    """
     if asked.level and asked.level not in dataset.levels:
         way_out = f"Its levels are {', '.join(dataset.levels)}."
-        raise InputError("measures", str(asked), f"{dataset.name} is not judged at the level {asked.level}", way_out)
+        raise InputError(
+            "measures",
+            str(asked),
+            f"{dataset.name} is not judged at the level {asked.level}",
+            way_out,
+        )
     if asked.reads_spans and not any(query.spans for query in dataset.queries):
         raise InputError(
-            "measures", str(asked), f"the questions of {dataset.name} have no spans", "Use measures of rankings, such as recall@10."
+            "measures",
+            str(asked),
+            f"the questions of {dataset.name} have no spans",
+            "Use measures of rankings, such as recall@10.",
         )
     if asked.family == "path" and not any(query.paths for query in dataset.queries):
         way_out = "Of SWE-QA they are read with --option paths=true; 2Wiki has them."
-        raise InputError("measures", str(asked), f"the questions of {dataset.name} have no known paths", way_out)
+        raise InputError(
+            "measures", str(asked), f"the questions of {dataset.name} have no known paths", way_out
+        )
 
 
 def headline(dataset: Dataset, measured: Sequence[Measure]) -> str:
@@ -104,22 +134,35 @@ def headline(dataset: Dataset, measured: Sequence[Measure]) -> str:
 
 
 def result_of(index: Index, answers: Mapping[str, Answers], terms: Terms) -> Result:
-    """Return the table of the systems, with BM25 as the floor; a set that cannot tell them apart is refused."""
+    """Return the table of the systems, with BM25 as the floor.
+
+    A set that cannot tell them apart is refused.
+    """
     dataset = index.dataset
     scores = scores_of(index, answers, terms)
     columns = {name: column(values, terms.headline) for name, values in scores.items()}
     _check_judged(dataset, terms, columns)
     doubts = _doubts(dataset, terms, columns)
-    versus = against(columns, measure=terms.headline, seed=terms.seed, resamples=terms.resamples) if BASELINE in columns else ()
+    versus = (
+        against(columns, measure=terms.headline, seed=terms.seed, resamples=terms.resamples)
+        if BASELINE in columns
+        else ()
+    )
     p_of = {each.variant: each.p for each in versus}
-    rows = [_row(name, values, answers[name], dataset, terms, p=p_of.get(name)) for name, values in scores.items()]
+    rows = [
+        _row(name, values, answers[name], dataset, terms, p=p_of.get(name))
+        for name, values in scores.items()
+    ]
     return Result(
         dataset=dataset.name,
         part=dataset.part,
         level=terms.level,
         measure=terms.headline,
         questions=len(next(iter(columns.values()), {})),
-        rows=(*rows, *(Row(system=name, measures={}, error=reason) for name, reason in terms.errors.items())),
+        rows=(
+            *rows,
+            *(Row(system=name, measures={}, error=reason) for name, reason in terms.errors.items()),
+        ),
         categories=counts(next(iter(scores.values()), {}), dataset.queries, terms.headline),
         comparisons=versus,
         hopwise=hops_of(index, answers, level=terms.level),
@@ -133,10 +176,15 @@ def result_of(index: Index, answers: Mapping[str, Answers], terms: Terms) -> Res
     )
 
 
-def scores_of(index: Index, answers: Mapping[str, Answers], terms: Terms) -> dict[str, dict[str, dict[str, float]]]:
+def scores_of(
+    index: Index, answers: Mapping[str, Answers], terms: Terms
+) -> dict[str, dict[str, dict[str, float]]]:
     """Return each system's value of each measure for each question."""
     queries = index.dataset.queries
-    return {name: score(queries, run, index.passages, level=terms.level, measures=terms.measured) for name, run in runs(answers).items()}
+    return {
+        name: score(queries, run, index.passages, level=terms.level, measures=terms.measured)
+        for name, run in runs(answers).items()
+    }
 
 
 def _check_judged(dataset: Dataset, terms: Terms, columns: Values) -> None:
@@ -157,7 +205,9 @@ def _doubts(dataset: Dataset, terms: Terms, columns: Values) -> tuple[str, ...]:
     return (f"By {terms.headline} this is no evidence: {reason}.",) if reason else ()
 
 
-def _row(name: str, scores: Values, answers: Answers, dataset: Dataset, terms: Terms, *, p: float | None) -> Row:
+def _row(
+    name: str, scores: Values, answers: Answers, dataset: Dataset, terms: Terms, *, p: float | None
+) -> Row:
     return Row(
         system=name,
         measures=overall(scores),
@@ -169,14 +219,20 @@ def _row(name: str, scores: Values, answers: Answers, dataset: Dataset, terms: T
     )
 
 
-def against(columns: Values, *, measure: str, seed: int, resamples: int, baseline: str = BASELINE) -> tuple[Versus, ...]:
+def against(
+    columns: Values, *, measure: str, seed: int, resamples: int, baseline: str = BASELINE
+) -> tuple[Versus, ...]:
     """Compare every system with a baseline by one measure, corrected for how many there are."""
     others = {
-        name: compare(columns[baseline], values, seed=seed, resamples=resamples) for name, values in columns.items() if name != baseline
+        name: compare(columns[baseline], values, seed=seed, resamples=resamples)
+        for name, values in columns.items()
+        if name != baseline
     }
     corrected = holm({name: comparison.p for name, comparison in others.items()})
     return tuple(
-        Versus.of(comparison, baseline=baseline, variant=name, measure=measure, p_holm=corrected[name])
+        Versus.of(
+            comparison, baseline=baseline, variant=name, measure=measure, p_holm=corrected[name]
+        )
         for name, comparison in others.items()
     )
 
@@ -185,22 +241,32 @@ def intervals(scores: Values, *, seed: int, resamples: int) -> dict[str, Interva
     """Return the confidence interval of each measure's mean."""
     names = dict.fromkeys(name for values in scores.values() for name in values)
     columns = {name: column(scores, name) for name in names}
-    together: dict[tuple[str, ...], list[str]] = {}  # measures of the same questions share their resamples
+    # measures of the same questions share their resamples
+    together: dict[tuple[str, ...], list[str]] = {}
     for name, values in columns.items():
         together.setdefault(tuple(sorted(values)), []).append(name)
     found: dict[str, Interval] = {}
     for queries, group in together.items():
-        found |= mean_intervals({name: [columns[name][query] for query in queries] for name in group}, seed=seed, resamples=resamples)
+        found |= mean_intervals(
+            {name: [columns[name][query] for query in queries] for name in group},
+            seed=seed,
+            resamples=resamples,
+        )
     return found
 
 
-def _category_intervals(scores: Values, dataset: Dataset, terms: Terms) -> dict[str, dict[str, Interval]]:
+def _category_intervals(
+    scores: Values, dataset: Dataset, terms: Terms
+) -> dict[str, dict[str, Interval]]:
     parts: dict[str, list[float]] = {}
     for query in dataset.queries:
         if query.category and terms.headline in scores.get(query.id, {}):
             parts.setdefault(query.category, []).append(scores[query.id][terms.headline])
     return {
-        category: {terms.headline: mean_interval(values, seed=terms.seed, resamples=terms.resamples)} for category, values in parts.items()
+        category: {
+            terms.headline: mean_interval(values, seed=terms.seed, resamples=terms.resamples)
+        }
+        for category, values in parts.items()
     }
 
 
@@ -212,16 +278,24 @@ def hops_of(index: Index, answers: Mapping[str, Answers], *, level: str) -> tupl
         if most < 2:
             continue
         per_query = [
-            hopwise_recall(hop_of_keys(by_query[query.id].hops, index.passages, level), relevant, hops=most)
+            hopwise_recall(
+                hop_of_keys(by_query[query.id].hops, index.passages, level), relevant, hops=most
+            )
             for query in index.dataset.queries
             if (relevant := relevant_at(query, level))
         ]
-        found += [Hop(system=name, hop=each.hop, recall=each.recall, gain=each.gain, found=each.found) for each in mean_hops(per_query)]
+        found += [
+            Hop(system=name, hop=each.hop, recall=each.recall, gain=each.gain, found=each.found)
+            for each in mean_hops(per_query)
+        ]
     return tuple(found)
 
 
 def walks_of(index: Index, answers: Mapping[str, Answers]) -> tuple[Walked, ...]:
-    """Return how the paths of the systems that showed some agree with the known ones; those are at the set's first level."""
+    """Return how the paths of the systems that showed some agree with the known ones.
+
+    Those are at the set's first level.
+    """
     asked = [query for query in index.dataset.queries if query.paths]
     level = index.dataset.levels[0]
     found = []
@@ -254,7 +328,11 @@ def walks_of(index: Index, answers: Mapping[str, Answers]) -> tuple[Walked, ...]
 def versions(index: Index) -> dict[str, str]:
     """Return the versions of what made the numbers."""
     model = index.memory.store.model()
-    found = {"clew": __version__, "python": platform.python_version(), "model": model.id if model else "none"}
+    found = {
+        "clew": __version__,
+        "python": platform.python_version(),
+        "model": model.id if model else "none",
+    }
     for name in PACKAGES:
         try:
             found[name] = version(name)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from clew.graph.entities.key import entity_key
-from clew.graph.entities.lexicon import PARTICLES, is_common
-from clew.graph.entities.unspaced import RUN, SCRIPTS
+from clew.text.names.keys import entity_key
+from clew.text.names.lexicon import PARTICLES, is_common
+from clew.text.names.spans import RUN, SCRIPTS
 
 MOST_WORDS = 8  # of a name: one title in two hundred of an encyclopaedia is longer
 MOST_PHRASES = 2048  # of a text: what a long one names at its end tells less of it
@@ -18,7 +18,23 @@ _BETWEEN = r"\s–—,;:()\[\]\"“”«»"
 _WORD = re.compile(f"[^{_BETWEEN}]+")
 _BY_SCRIPT = re.compile(f"[{SCRIPTS}]|[^{_BETWEEN}{SCRIPTS}]+")
 _ARTICLES = frozenset(("the", "a", "an"))
-_JOINTS = _ARTICLES | {"of", "and", "or", "in", "on", "at", "by", "to", "for", "from", "with", "as", "is", "was"}  # no name ends so
+# no name ends so
+_JOINTS = _ARTICLES | {
+    "of",
+    "and",
+    "or",
+    "in",
+    "on",
+    "at",
+    "by",
+    "to",
+    "for",
+    "from",
+    "with",
+    "as",
+    "is",
+    "was",
+}
 _INSIDE = _JOINTS | PARTICLES
 
 
@@ -31,7 +47,9 @@ class Phrase(NamedTuple):
 
 
 def phrases(text: str, *, cased: bool = True) -> tuple[Phrase, ...]:
-    """Return the keys of the runs of words that may be names; `cased` where names are written with capitals or digits.
+    """Return the keys of the runs of words that may be names.
+
+    `cased` where names are written with capitals or digits.
 
     A question may be typed all in lower case: without `cased` every word may begin a name.
 
@@ -59,7 +77,10 @@ def _runs(text: str, *, cased: bool) -> Iterator[Phrase]:
 
 
 def _in_scripts(found: Sequence[re.Match[str]], *, cased: bool) -> Iterator[Phrase]:
-    """Yield the runs of a text in which a script writes no spaces: there every character may begin a name and end one."""
+    """Yield the runs of a text in which a script writes no spaces.
+
+    There every character may begin a name and end one.
+    """
     words = [match[0] for match in found]
     for first, match in enumerate(found):
         if not RUN.match(match[0]):
@@ -70,11 +91,20 @@ def _in_scripts(found: Sequence[re.Match[str]], *, cased: bool) -> Iterator[Phra
 
 
 def _unspaced(found: Sequence[re.Match[str]], first: int) -> Iterator[Phrase]:
-    """Yield the runs of characters that begin here and touch each other; katakana is not cut within itself."""
+    """Yield the runs of characters that begin here and touch each other.
+
+    Katakana is not cut within itself.
+    """
     for last in range(first, min(first + MOST_UNSPACED, len(found))):
         after = found[last + 1] if last + 1 < len(found) else None
-        touches = after is not None and after.start() == found[last].end() and RUN.match(after[0]) is not None
-        whole = (last > first or not touches) and not (after is not None and _one_word(found[last], after))
+        touches = (
+            after is not None
+            and after.start() == found[last].end()
+            and RUN.match(after[0]) is not None
+        )
+        whole = (last > first or not touches) and not (
+            after is not None and _one_word(found[last], after)
+        )
         if whole and (key := entity_key("".join(match[0] for match in found[first : last + 1]))):
             yield Phrase(first, last, key)
         if not touches:
@@ -82,7 +112,9 @@ def _unspaced(found: Sequence[re.Match[str]], first: int) -> Iterator[Phrase]:
 
 
 def _one_word(one: re.Match[str], other: re.Match[str]) -> bool:
-    return one.end() == other.start() and all("\u30a0" < match[0] <= "\u30ff" for match in (one, other))
+    return one.end() == other.start() and all(
+        "\u30a0" < match[0] <= "\u30ff" for match in (one, other)
+    )
 
 
 def _from(words: list[str], first: int, *, cased: bool) -> Iterator[Phrase]:
@@ -109,17 +141,25 @@ def _longer(words: list[str], first: int, begin: str, *, cased: bool) -> Iterato
 
 
 def _is_capital(word: str) -> bool:
-    """Tell whether a word begins like a name: with a capital, a digit, or a letter of a script that has no capitals."""
+    """Tell whether a word begins like a name.
+
+    With a capital, a digit, or a letter of a script that has no capitals.
+    """
     return not word[0].islower() and (word[0].isalnum() or word[1:2].isupper())
 
 
 def spotted(candidates: Collection[Phrase], known: Collection[str]) -> tuple[str, ...]:
-    """Return the known keys among the candidates, in reading order; the longest one at a place wins, and none overlaps another.
+    """Return the known keys among the candidates, in reading order.
+
+    The longest one at a place wins, and none overlaps another.
 
     >>> spotted(phrases("In New York City Hall"), {"new york", "new york city", "city hall"})
     ('new york city',)
     """
-    names = sorted((phrase for phrase in candidates if phrase.key in known), key=lambda phrase: (phrase.first, -phrase.last))
+    names = sorted(
+        (phrase for phrase in candidates if phrase.key in known),
+        key=lambda phrase: (phrase.first, -phrase.last),
+    )
     taken, end = [], -1
     for phrase in names:
         if phrase.first > end:

@@ -1,9 +1,11 @@
 """TraceRank: what a memory's history says about it, as a factor on its relevance.
 
-Events are REINFORCE_EXACT and REINFORCE_NEAR: somebody said it again. The ADD with which every memory begins tells
-nothing apart from its age, which the score knows as recency; an ACCESS is recall's own doing and must not feed it.
+Events are REINFORCE_EXACT and REINFORCE_NEAR: somebody said it again. The ADD with which every
+memory begins tells nothing apart from its age, which the score knows as recency; an ACCESS is
+recall's own doing and must not feed it.
 
-It is bounded, and acts only on what is relevant anyway: `python -m benchmarks.history` measures it on a year of history.
+It is bounded, and acts only on what is relevant anyway: `python -m benchmarks.history` measures it
+on a year of history.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from clew.types import Stability
 REINFORCEMENT_GAIN = 0.35
 REINFORCEMENT_DAYS = 21.0
 BURST = timedelta(hours=24)
-BURST_SHARE = 0.2  # of an event that a newer one follows within a burst: the same conversation saying it again
+# of an event that a newer one follows within a burst: the same conversation saying it again
+BURST_SHARE = 0.2
 GRAPH_GAIN = 0.15
 LIFE_DAYS = {Stability.DYNAMIC: 90.0, Stability.EPHEMERAL: 7.0}
 LEAST_TEMPORAL = 0.01
@@ -66,8 +69,14 @@ def reinforcement(events: Sequence[datetime], *, now: datetime) -> float:
     1.132125
     """
     newest_first = sorted((event for event in events if event <= now), reverse=True)
-    shares = [1.0, *(BURST_SHARE if newer - older < BURST else 1.0 for newer, older in pairwise(newest_first))]
-    felt = sum(math.exp(-((now - event) / DAY) / REINFORCEMENT_DAYS) * share for event, share in zip(newest_first, shares, strict=False))
+    shares = [
+        1.0,
+        *(BURST_SHARE if newer - older < BURST else 1.0 for newer, older in pairwise(newest_first)),
+    ]
+    felt = sum(
+        math.exp(-((now - event) / DAY) / REINFORCEMENT_DAYS) * share
+        for event, share in zip(newest_first, shares, strict=False)
+    )
     return 1.0 + REINFORCEMENT_GAIN * math.log1p(felt)
 
 
@@ -81,7 +90,9 @@ def graph(related: int) -> float:
 
 
 def temporal(stability: Stability, *, age_days: float) -> float:
-    """Return how much of a statement is left: of a static or unknown one all, of others max(0.01, e^(−age/life)).
+    """Return how much of a statement is left.
+
+    Of a static or unknown one all, of others max(0.01, e^(−age/life)).
 
     A dynamic one lives 90 days, an ephemeral one 7.
 
@@ -94,11 +105,13 @@ def temporal(stability: Stability, *, age_days: float) -> float:
     return 1.0 if life is None else max(LEAST_TEMPORAL, math.exp(-max(0.0, age_days) / life))
 
 
-def factors(evidence: Evidence, *, now: datetime, at: datetime | None = None, switches: Switches = ALL) -> Factors:
+def factors(
+    evidence: Evidence, *, now: datetime, at: datetime | None = None, switches: Switches = ALL
+) -> Factors:
     """Return a memory's factors, by what was known `now` and as old as what it says is `at` (else `now`).
 
-    Its age counts from when it became true or, if that is later, from when it was last said again: what was confirmed last
-    week is not out of date.
+    Its age counts from when it became true or, if that is later, from when it was last said again:
+    what was confirmed last week is not out of date.
 
     >>> now = datetime(2026, 3, 22)
     >>> known = Evidence(Stability.DYNAMIC, datetime(2025, 12, 22), (datetime(2026, 3, 1),), related=9)
@@ -126,7 +139,9 @@ def bounded(multiplier: float, *, least: float, most: float) -> float:
 
 
 def reached(relevance: float, *, best: float, share: float) -> bool:
-    """Tell whether a hit is relevant enough for its history to count: at least a share as relevant as the best.
+    """Tell whether a hit is relevant enough for its history to count.
+
+    At least a share as relevant as the best.
 
     >>> reached(0.4, best=0.8, share=0.5), reached(0.39, best=0.8, share=0.5)
     (True, False)

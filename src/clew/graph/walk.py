@@ -1,11 +1,13 @@
 """How far does a signal carry? Spreading from a few starts along links, best first (V15, V16).
 
-A link passes on p = weight × signal × μ, so that a signal only ever fades and no p saturates. All starts share one
-queue: the strongest signal goes on first, whoever it came from, until the budget of nodes is spent.
+A link passes on p = weight × signal × μ, so that a signal only ever fades and no p saturates. All
+starts share one queue: the strongest signal goes on first, whoever it came from, until the budget
+of nodes is spent.
 
 expected   every link is followed; a node keeps its strongest signal. Deterministic.
 sampled    each link is followed with probability p, by `seed`; whoever is reached then holds p.
-pagerank   for comparison: the share of time that a walk with restarts at the starts spends at each node.
+pagerank   for comparison: the share of time that a walk with restarts at the starts spends at each
+           node.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from typing import NamedTuple, TypeAlias
 from clew.types import NodeId
 
 MODES = ("expected", "sampled", "pagerank")
-TOGETHER = 8  # nodes whose links are asked for at once: a question to the store costs more than a link
+# nodes whose links are asked for at once: a question to the store costs more than a link
+TOGETHER = 8
 RESTART = 0.5  # of personalised PageRank, as HippoRAG (Gutiérrez et al., NeurIPS 2024) has it
 ROUNDS = 20  # of its power iteration: 0.5 ** 20 is left
 
@@ -66,7 +69,9 @@ def walk(
     mode: str = "expected",
     seed: int = 0,
 ) -> dict[NodeId, Path]:
-    """Return the path along which the strongest signal reached each node; a start is reached by another start's signal only.
+    """Return the path along which the strongest signal reached each node.
+
+    A start is reached by another start's signal only.
 
     >>> ways = {"a": [Link("a", "b", "NAMES", 0.5)], "b": [Link("b", "c", "NAMES", 0.5), Link("b", "a", "NAMES", 1.0)]}
     >>> limits = Limits(hops=2, least=0.01, nodes=10, fade=1.0)
@@ -77,7 +82,8 @@ def walk(
     spread = _Spread(starts, links, limits)
     if mode == "pagerank":
         return spread.ranked()
-    choose = _sampler(random.Random(seed)) if mode == "sampled" else _always  # noqa: S311 - to draw links, not secrets
+    # To draw links, not secrets
+    choose = _sampler(random.Random(seed)) if mode == "sampled" else _always  # noqa: S311
     return spread.run(choose)
 
 
@@ -106,13 +112,22 @@ class _Spread:
         while queue and len(visited) < self._limits.nodes:
             going = self._next(queue, visited)
             found = self._links([id for id, _, _ in going])
-            for id, signal, so_far in going:  # the path by which this signal came: a stronger and longer one may have been found since
+            # the path by which this signal came: a stronger and longer one may have been found
+            # since
+            for id, signal, so_far in going:
                 self._pass_on(found.get(id, ()), so_far, signal, choose)
         return paths
 
-    def _next(self, queue: list[tuple[float, NodeId, Path]], visited: set[NodeId]) -> list[tuple[NodeId, float, Path]]:
-        """Take the strongest that have not gone on yet: the starts together, and then a few at a time."""
-        room = min(self._limits.nodes - len(visited), max(TOGETHER, len(self._starts) - len(visited)))
+    def _next(
+        self, queue: list[tuple[float, NodeId, Path]], visited: set[NodeId]
+    ) -> list[tuple[NodeId, float, Path]]:
+        """Take the strongest that have not gone on yet.
+
+        The starts together, and then a few at a time.
+        """
+        room = min(
+            self._limits.nodes - len(visited), max(TOGETHER, len(self._starts) - len(visited))
+        )
         going: list[tuple[NodeId, float, Path]] = []
         while queue and len(going) < room:
             negated, id, path = heapq.heappop(queue)
@@ -121,7 +136,9 @@ class _Spread:
                 going.append((id, -negated, path))
         return going
 
-    def _pass_on(self, links: Sequence[Link], so_far: Path, signal: float, choose: Callable[[float], bool]) -> None:
+    def _pass_on(
+        self, links: Sequence[Link], so_far: Path, signal: float, choose: Callable[[float], bool]
+    ) -> None:
         behind = {step.link.source for step in so_far}
         for link in links:
             arriving = link.weight * signal * self._limits.fade
@@ -134,29 +151,42 @@ class _Spread:
                 heapq.heappush(self._queue, (-arriving, link.target, self._paths[link.target]))
 
     def ranked(self) -> dict[NodeId, Path]:
-        """Walk once for the links, then let a random walker with restarts visit them; the strongest path stays as the reason."""
+        """Walk once for the links, then let a random walker with restarts visit them.
+
+        The strongest path stays as the reason.
+        """
         ways: dict[NodeId, dict[NodeId, float]] = {}
 
         def noting(ids: Sequence[NodeId]) -> Mapping[NodeId, Sequence[Link]]:
             found = links(ids)
             for id, each in found.items():
                 for link in each:
-                    ways.setdefault(id, {})[link.target] = max(link.weight, ways.get(id, {}).get(link.target, 0.0))
+                    ways.setdefault(id, {})[link.target] = max(
+                        link.weight, ways.get(id, {}).get(link.target, 0.0)
+                    )
             return found
 
         links, self._links = self._links, noting
         paths = self.run(_always)
         shares = pagerank(self._starts, ways)
         most = max((shares.get(id, 0.0) for id in paths), default=0.0)
-        return {id: (*path[:-1], path[-1]._replace(signal=shares.get(id, 0.0) / most)) for id, path in paths.items() if most > 0}
+        return {
+            id: (*path[:-1], path[-1]._replace(signal=shares.get(id, 0.0) / most))
+            for id, path in paths.items()
+            if most > 0
+        }
 
 
 def _signal(path: Path) -> float:
     return path[-1].signal if path else 0.0
 
 
-def pagerank(starts: Mapping[NodeId, float], ways: Mapping[NodeId, Mapping[NodeId, float]]) -> dict[NodeId, float]:
-    """Return personalised PageRank by power iteration; what has no way out gives its share back to the starts.
+def pagerank(
+    starts: Mapping[NodeId, float], ways: Mapping[NodeId, Mapping[NodeId, float]]
+) -> dict[NodeId, float]:
+    """Return personalised PageRank by power iteration.
+
+    What has no way out gives its share back to the starts.
 
     >>> shares = pagerank({"a": 1.0}, {"a": {"b": 1.0}})
     >>> round(shares["a"], 3), round(shares["b"], 3)
@@ -177,5 +207,7 @@ def pagerank(starts: Mapping[NodeId, float], ways: Mapping[NodeId, Mapping[NodeI
             for target, weight in out.items():
                 moved[target] = moved.get(target, 0.0) + (1 - RESTART) * shares[id] * weight / total
         back = RESTART + (1 - RESTART) * stuck
-        shares = {id: moved.get(id, 0.0) + back * home.get(id, 0.0) for id in moved.keys() | home.keys()}
+        shares = {
+            id: moved.get(id, 0.0) + back * home.get(id, 0.0) for id in moved.keys() | home.keys()
+        }
     return shares

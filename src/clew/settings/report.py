@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from clew.settings.loading import Loaded
 from clew.settings.sections import Settings, declared
-from clew.settings.sources import Loaded
 from clew.settings.spec import Weights, spec_of
 
-# These say where memories are and how they are reached, not how Clew works: the same configuration on two machines has one hash.
+# These say where memories are and how they are reached, not how Clew works: the same configuration
+# on two machines has one hash.
 UNHASHED_SECTIONS = frozenset({"store", "serve", "mcp", "telemetry", "log"})
 HASH_CHARACTERS = 16
 
@@ -29,9 +30,20 @@ class Row:
 
 def describe(loaded: Loaded) -> tuple[Row, ...]:
     """Return every setting with its value, source, description and default, in order."""
-    flat = {f"{section}.{key}": value for section, values in as_dict(loaded.settings).items() for key, value in values.items()}
+    flat = {
+        f"{section}.{key}": value
+        for section, values in as_dict(loaded.settings).items()
+        for key, value in values.items()
+    }
     return tuple(
-        Row(key, flat[key], loaded.sources[key], spec_of(field).description, _plain(default), spec_of(field).allowed)
+        Row(
+            key,
+            flat[key],
+            loaded.sources[key],
+            spec_of(field).description,
+            _plain(default),
+            spec_of(field).allowed,
+        )
         for key, field, default in declared()
     )
 
@@ -49,12 +61,17 @@ def config_hash(settings: Settings) -> str:
     """Return a short name of all values that change what Clew answers, equal on every machine."""
     import hashlib  # noqa: PLC0415 - reports only
 
-    counted = {name: values for name, values in as_dict(settings).items() if name not in UNHASHED_SECTIONS}
+    counted = {
+        name: values for name, values in as_dict(settings).items() if name not in UNHASHED_SECTIONS
+    }
     return hashlib.sha256(_json(counted, sort_keys=True).encode()).hexdigest()[:HASH_CHARACTERS]
 
 
 def reference_markdown() -> str:
-    """Return the page docs/settings.md: how settings are read, and a table of them for each section."""
+    """Return the page docs/settings.md.
+
+    How settings are read, and a table of them for each section.
+    """
     rows = describe(Loaded(Settings(), dict.fromkeys((key for key, _, _ in declared()), "default")))
     tables = []
     for section, about in _sections().items():
@@ -63,13 +80,27 @@ def reference_markdown() -> str:
             for row in rows
             if row.key.startswith(f"{section}.")
         ]
-        tables.append("\n".join([f"## {section}", "", about, "", "| key | default | takes | what it does |", "|---|---|---|---|", *lines]))
+        tables.append(
+            "\n".join(
+                [
+                    f"## {section}",
+                    "",
+                    about,
+                    "",
+                    "| key | default | takes | what it does |",
+                    "|---|---|---|---|",
+                    *lines,
+                ]
+            )
+        )
     return f"{_INTRODUCTION}\n" + "\n\n".join(tables) + "\n"
 
 
 def template() -> str:
     """Return a YAML file of all settings, each commented out at its default, for `clew config --template`."""
-    lines = ["# Settings of Clew. Take the sign # from a line and change its value; what stays commented keeps its default."]
+    lines = [
+        "# Settings of Clew. Take the sign # from a line and change its value; what stays commented keeps its default."
+    ]
     for section, about in _sections().items():
         lines += ["", f"# {about}", f"{section}:"]
         for key, field, default in declared():
@@ -103,7 +134,10 @@ Mappings are merged name by name, lists are replaced. `clew config` shows each v
 def _sections() -> dict[str, str]:
     """Return the first line about each section, by name."""
     defaults = Settings()
-    return {section.name: (type(getattr(defaults, section.name)).__doc__ or "").partition("\n")[0] for section in fields(defaults)}
+    return {
+        section.name: (type(getattr(defaults, section.name)).__doc__ or "").partition("\n")[0]
+        for section in fields(defaults)
+    }
 
 
 def _plain(value: Any) -> Any:
@@ -111,7 +145,11 @@ def _plain(value: Any) -> Any:
         return value._asdict()
     if isinstance(value, tuple):
         return list(value)
-    return {name: _plain(each) for name, each in value.items()} if isinstance(value, Mapping) else value
+    return (
+        {name: _plain(each) for name, each in value.items()}
+        if isinstance(value, Mapping)
+        else value
+    )
 
 
 def _cell(value: Any) -> str:
@@ -123,7 +161,9 @@ def _cell(value: Any) -> str:
 
 
 def _numbers(value: Any) -> str:
-    return " / ".join(f"{each:g}" for each in (value.values() if isinstance(value, dict) else [value]))
+    return " / ".join(
+        f"{each:g}" for each in (value.values() if isinstance(value, dict) else [value])
+    )
 
 
 def _json(value: Any, *, sort_keys: bool = False) -> str:

@@ -53,10 +53,18 @@ _NOUNS = {
 def _range(minimum: float, maximum: float) -> str:
     if math.isinf(minimum) and math.isinf(maximum):
         return ""
-    return f" of at least {minimum:g}" if math.isinf(maximum) else f" from {minimum:g} to {maximum:g}"
+    return (
+        f" of at least {minimum:g}" if math.isinf(maximum) else f" from {minimum:g} to {maximum:g}"
+    )
 
 
-def setting(default: T, description: str, *, within: tuple[float, float] | None = None, choices: tuple[str, ...] = ()) -> T:
+def setting(
+    default: T,
+    description: str,
+    *,
+    within: tuple[float, float] | None = None,
+    choices: tuple[str, ...] = (),
+) -> T:
     """Declare a setting by its default, one line about it, and what values it takes."""
     minimum, maximum = within or (-math.inf, math.inf)
     spec = Spec(description, _kind(default), minimum, maximum, choices)
@@ -78,5 +86,9 @@ def _kind(default: object) -> str:
     if isinstance(default, tuple):
         return "names" if default else "any_names"  # only what is empty by default may be empty
     if isinstance(default, dict):
-        return "presets" if any(isinstance(value, Weights) for value in default.values()) else "thresholds"
+        return (
+            "presets"
+            if any(isinstance(value, Weights) for value in default.values())
+            else "thresholds"
+        )
     return type(default).__name__

@@ -1,8 +1,9 @@
 """The BM25 that every store computes: Lucene's IDF, and a saturated frequency on both sides.
 
-score = Σ idf · qf·(k3 + 1)/(qf + k3) · f·(k1 + 1)/(f + k1·(1 − b + b·D/avgD)), as Robertson and Zaragoza give it ("The
-Probabilistic Relevance Framework: BM25 and Beyond", 2009). The rows are those of one space: text of another is not to be told
-from a score. The columns are title, text and context key; a row counts as one token longer than they are.
+score = Σ idf · qf·(k3 + 1)/(qf + k3) · f·(k1 + 1)/(f + k1·(1 − b + b·D/avgD)), as Robertson and
+Zaragoza give it ("The Probabilistic Relevance Framework: BM25 and Beyond", 2009). The rows are
+those of one space: text of another is not to be told from a score. The columns are title, text and
+context key; a row counts as one token longer than they are.
 """
 
 from __future__ import annotations
@@ -13,16 +14,15 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from clew.words import idf as idf  # noqa: PLC0414 - parts of the formula that recall asks for too
-from clew.words import query_weight as query_weight  # noqa: PLC0414
-
 K1 = 1.2  # how soon further occurrences in a row stop counting
 B = 0.75  # how much long rows are held back
 TITLE_WEIGHT = 1.0
 TEXT_WEIGHT = 1.0
-# On LoCoMo's dev part .2 gave 81.2, .3 82.4 and .5 82.5 recall@10 (docs/evaluation.md); quarters add up exactly in floats.
+# On LoCoMo's dev part .2 gave 81.2, .3 82.4 and .5 82.5 recall@10 (docs/evaluation.md); quarters
+# add up exactly in floats.
 CONTEXT_WEIGHT = 0.5
-FACET_TOKENS = 1  # a row without a word has a length too; older stores held a token that named the row's space
+# a row without a word has a length too; older stores held a token that named the row's space
+FACET_TOKENS = 1
 
 
 Numbers = TypeVar("Numbers", float, npt.NDArray[np.float64])
@@ -47,7 +47,9 @@ def length(title_terms: int, text_terms: int, context_terms: int = 0) -> int:
 
 
 def saturation(frequency: Numbers, length: Numbers, mean_length: float) -> Numbers:
-    """Return what an occurrence counts in a row of this length: f·(k1+1) / (f + k1·(1 − b + b·D/avgD)).
+    """Return what an occurrence counts in a row of this length.
+
+    F·(k1+1) / (f + k1·(1 − b + b·D/avgD)).
 
     >>> saturation(1.0, 10, 10), saturation(0.0, 10, 10)
     (1.0, 0.0)
@@ -61,4 +63,6 @@ def bm25(parts: Iterable[tuple[float, float]], *, length: float, mean_length: fl
     >>> bm25([(2.0, 1.0), (3.0, 0.0)], length=10, mean_length=10)
     2.0
     """
-    return sum(telling * saturation(occurrences, length, mean_length) for telling, occurrences in parts)
+    return sum(
+        telling * saturation(occurrences, length, mean_length) for telling, occurrences in parts
+    )

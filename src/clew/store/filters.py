@@ -14,7 +14,10 @@ def passes(node: Node, where: Filter) -> bool:
         and (not where.kinds or node.kind in where.kinds)
         and (not where.categories or node.category in where.categories)
         and set(where.tags) <= set(node.tags)
-        and all(key in node.metadata and same_json(node.metadata[key], value) for key, value in where.metadata.items())
+        and all(
+            key in node.metadata and same_json(node.metadata[key], value)
+            for key, value in where.metadata.items()
+        )
         and (where.since is None or where.since <= node.t_valid)
         and (where.until is None or node.t_valid <= where.until)
         and _believed(node, where)
@@ -28,18 +31,25 @@ def _believed(node: Node, where: Filter) -> bool:
     """Tell whether the node is held as current in transaction time, now or at `known_at`."""
     if where.known_at is None:
         return node.t_expired is None
-    return node.t_created <= where.known_at and (node.t_expired is None or where.known_at < node.t_expired)
+    return node.t_created <= where.known_at and (
+        node.t_expired is None or where.known_at < node.t_expired
+    )
 
 
 def _true(node: Node, where: Filter) -> bool:
     """Tell whether what the node says holds in valid time, by now or at `as_of`.
 
-    Without `as_of` a fact that begins later is shown: what is planned is worth remembering before it starts.
+    Without `as_of` a fact that begins later is shown: what is planned is worth remembering before
+    it starts.
     """
     if where.as_of is None:
         return node.t_invalid is None or where.now < node.t_invalid
-    recorded = where.recorded_until is not None and node.t_valid == node.t_created <= where.recorded_until
-    return (node.t_valid <= where.as_of or recorded) and (node.t_invalid is None or where.as_of < node.t_invalid)
+    recorded = (
+        where.recorded_until is not None and node.t_valid == node.t_created <= where.recorded_until
+    )
+    return (node.t_valid <= where.as_of or recorded) and (
+        node.t_invalid is None or where.as_of < node.t_invalid
+    )
 
 
 def same_json(left: Any, right: Any) -> bool:

@@ -1,4 +1,7 @@
-"""What every store does with vectors and token codes: check them on the way in, keep vectors as float16, compare them exactly."""
+"""What every store does with vectors and token codes.
+
+Check them on the way in, keep vectors as float16, compare them exactly.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ from clew.types import Vectors
 
 Halves: TypeAlias = npt.NDArray[np.float16]
 
-UNIT_TOLERANCE = 1e-2  # float16 rounding moves a norm by 5e-4, int8 models by less; a forgotten normalisation by far more
+# float16 rounding moves a norm by 5e-4, int8 models by less; a forgotten normalisation by far more
+UNIT_TOLERANCE = 1e-2
 
 
 def as_unit(vector: npt.ArrayLike, dimension: int) -> Vectors:
@@ -26,15 +30,29 @@ def as_unit(vector: npt.ArrayLike, dimension: int) -> Vectors:
     try:
         checked = np.ascontiguousarray(vector, dtype=np.float32)
     except (TypeError, ValueError) as error:
-        raise InputError("vector", vector, "is not an array of numbers", "Pass the embedder's vector as it is.") from error
+        raise InputError(
+            "vector", vector, "is not an array of numbers", "Pass the embedder's vector as it is."
+        ) from error
     if checked.shape != (dimension,):
-        raise InputError("vector", checked.shape, f"must have the shape ({dimension},)", "Embed with the model of this store.")
+        raise InputError(
+            "vector",
+            checked.shape,
+            f"must have the shape ({dimension},)",
+            "Embed with the model of this store.",
+        )
     norm = math.sqrt(checked.dot(checked))
     if abs(norm - 1.0) <= UNIT_TOLERANCE:  # never true of NaN
         return checked
     if not np.isfinite(checked).all():
-        raise InputError("vector", vector, "holds NaN or infinity", "Check the text or the model that gave it.")
-    raise InputError("vector", norm, "must have length 1", "Divide it by its norm before it is stored or searched.")
+        raise InputError(
+            "vector", vector, "holds NaN or infinity", "Check the text or the model that gave it."
+        )
+    raise InputError(
+        "vector",
+        norm,
+        "must have length 1",
+        "Divide it by its norm before it is stored or searched.",
+    )
 
 
 def as_codes(tokens: bytes | None, dimension: int) -> bytes | None:
@@ -42,7 +60,12 @@ def as_codes(tokens: bytes | None, dimension: int) -> bytes | None:
     if tokens is None:
         return None
     if fault := codes_fault(tokens, dimension):
-        raise InputError("tokens", f"{type(tokens).__name__} of length {len(tokens)}", fault, "Pass what clew.token_codes.pack returns.")
+        raise InputError(
+            "tokens",
+            f"{type(tokens).__name__} of length {len(tokens)}",
+            fault,
+            "Pass what clew.token_codes.pack returns.",
+        )
     return tokens
 
 

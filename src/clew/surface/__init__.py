@@ -1,1 +1,4 @@
-"""How the world talks to Clew: the command line here, other surfaces beside it, one payload for all."""
+"""How the world talks to Clew.
+
+The command line here, other surfaces beside it, one payload for all.
+"""

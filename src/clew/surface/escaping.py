@@ -1,18 +1,25 @@
-"""Escape characters that hide or reorder text, so that people and models see what is there; imports nothing else of Clew."""
+"""Escape characters that hide or reorder text, so that people and models see what is there.
+
+Imports nothing else of Clew.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-# Controls but for tab and newline, line and paragraph separators, signs that turn the writing direction, blank fillers, what has no
-# width, the tag alphabet and supplementary selectors in which whole texts can be hidden, and halves of characters.
+# Controls but for tab and newline, line and paragraph separators, signs that turn the writing
+# direction, blank fillers, what has no
+# width, the tag alphabet and supplementary selectors in which whole texts can be hidden, and halves
+# of characters.
 _ALWAYS = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U000110bd\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-# Persian, Indic scripts and emoji need a single joiner or selector after a letter or sign of their own. After a Latin letter, a
-# digit or a space, and in runs, they only carry hidden text; the selector \ufe0f may follow the digits and signs of emoji.
+# Persian, Indic scripts and emoji need a single joiner or selector after a letter or sign of their
+# own. After a Latin letter, a
+# digit or a space, and in runs, they only carry hidden text; the selector \ufe0f may follow the
+# digits and signs of emoji.
 _RUNS = "[\u200c\u200d\ufe00-\ufe0f]{3,}|[\u200c\u200d]{2,}|[\ufe00-\ufe0f]{2,}"
 _JOINERS = "(?<![\u0250-\U0010ffff])[\u200c\u200d]"
 _SELECTORS = "(?:(?<![\u00a9\u00ae\u0250-\U0010ffff])[\ufe00-\ufe0e]|(?<=[\\sA-Za-z])\ufe0f)"
@@ -21,7 +28,9 @@ _HIDDEN_IN_LINE = re.compile(f"[\t\n{_ALWAYS}]|{_RUNS}|{_JOINERS}|{_SELECTORS}")
 
 
 def escape_hidden(text: str) -> str:
-    r"""Return the text with every character that hides or reorders it written out; tabs and newlines stay.
+    r"""Return the text with every character that hides or reorders it written out.
+
+    Tabs and newlines stay.
 
     >>> print(escape_hidden("two\nlines, \u202eturned, pay\u200bment, \U000e0041 tag"))
     two
@@ -31,7 +40,9 @@ def escape_hidden(text: str) -> str:
 
 
 def escape_line(text: str) -> str:
-    r"""Return the text as `escape_hidden` does, with tabs and newlines written out too: on one line.
+    r"""Return the text as `escape_hidden` does, with tabs and newlines written out too.
+
+    On one line.
 
     >>> escape_line("two\nlines")
     'two\\nlines'

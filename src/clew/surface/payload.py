@@ -1,6 +1,7 @@
 """Answers as JSON-ready data: the contract of docs/json.md, one for every surface.
 
-Pure functions. Whatever they return goes through `dumps`, which always gives one valid JSON document.
+Pure functions. Whatever they return goes through `dumps`, which always gives one valid JSON
+document.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from clew.errors import plain_fact, shown
 from clew.parsing import ParseError, check_depth
 from clew.times import iso
 
-if TYPE_CHECKING:  # at run time the engine is loaded only by those who use it
-    from clew.engine.decay import Decayed, Fading
+if TYPE_CHECKING:
+    from clew.documents.importing import FileReport, ImportReport
     from clew.engine.relating import Related
     from clew.engine.replaying import Change, Replay
     from clew.errors import ClewError
-    from clew.ingest.importing import FileReport, ImportReport
+    from clew.memories.decay import Decayed, Fading
     from clew.models.library import Listed
     from clew.ports import Problem
-    from clew.recall.reasons.why import Reason, Why
-    from clew.recall.reasons.whynot import WhyNot
-    from clew.recall.state import Hit, Recall
+    from clew.search.state import Hit, Recall
+    from clew.search.why import Reason, Why
+    from clew.search.why_not import WhyNot
     from clew.settings import Row
     from clew.types import ConversationOutcome, Event, FileCheck, Node, Outcome, Receipt, Similar
 
@@ -39,17 +40,32 @@ def outcome(result: Outcome) -> dict[str, Any]:
     """Return what became of one offered text; what does not apply is left out."""
     optional: dict[str, Any] = {"rule": result.rule, "value": result.value, "limit": result.limit}
     optional |= {"canonical_id": result.canonical_id, "canonical_text": result.canonical_text}
-    optional |= {"similar": [_similar(each) for each in result.similar] or None, "may_supersede": result.may_supersede}
+    optional |= {
+        "similar": [_similar(each) for each in result.similar] or None,
+        "may_supersede": result.may_supersede,
+    }
     given = {name: value for name, value in optional.items() if value is not None}
-    return {"outcome": str(result.outcome), "id": result.id, **given, **({"notes": list(result.notes)} if result.notes else {})}
+    return {
+        "outcome": str(result.outcome),
+        "id": result.id,
+        **given,
+        **({"notes": list(result.notes)} if result.notes else {}),
+    }
 
 
 def _similar(each: Similar) -> dict[str, Any]:
-    return {"id": each.id, "cosine": each.cosine, **({} if each.text is None else {"text": each.text})}
+    return {
+        "id": each.id,
+        "cosine": each.cosine,
+        **({} if each.text is None else {"text": each.text}),
+    }
 
 
 def superseded(result: Outcome, id: str) -> dict[str, Any]:
-    """Return what became of a text that was to take a memory's place; `supersedes` is that memory, where it did."""
+    """Return what became of a text that was to take a memory's place.
+
+    `supersedes` is that memory, where it did.
+    """
     done = result.outcome == "inserted" or result.rule == "same_text"
     return {**outcome(result), **({"supersedes": id} if done else {})}
 
@@ -67,12 +83,20 @@ def counts(entries: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 def conversation(done: ConversationOutcome) -> dict[str, Any]:
     """Return what became of every message of a conversation, and under which name and nodes it is kept."""
     kept = {"session": done.session, "sections": list(done.sections)}
-    return {**kept, **outcomes([outcome(each) for each in done.outcomes]), "notes": list(done.notes)}
+    return {
+        **kept,
+        **outcomes([outcome(each) for each in done.outcomes]),
+        "notes": list(done.notes),
+    }
 
 
 def imported(report: ImportReport) -> dict[str, Any]:
     """Return what became of every file."""
-    return {"files": [_file(each) for each in report.files], "totals": report.totals, "notes": list(report.notes)}
+    return {
+        "files": [_file(each) for each in report.files],
+        "totals": report.totals,
+        "notes": list(report.notes),
+    }
 
 
 def _file(report: FileReport) -> dict[str, Any]:
@@ -125,7 +149,14 @@ def hit(found: Hit, rank: int) -> dict[str, Any]:
         },
         "method": found.method,
         "path": [
-            {"from": hop.source, "edge": hop.edge, "weight": hop.weight, "to": hop.target, "signal": hop.signal, "evidence": hop.evidence}
+            {
+                "from": hop.source,
+                "edge": hop.edge,
+                "weight": hop.weight,
+                "to": hop.target,
+                "signal": hop.signal,
+                "evidence": hop.evidence,
+            }
             for hop in found.path
         ],
         "hops": found.hops,
@@ -137,24 +168,38 @@ def hit(found: Hit, rank: int) -> dict[str, Any]:
 
 
 def _doubt(found: Hit, told: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return how far a hit may be trusted: as far as its memory, unless what stands around that is served too and may give orders."""
+    """Return how far a hit may be trusted.
+
+    As far as its memory, unless what stands around that is served too and may give orders.
+    """
     if found.node is None or told is None:
         return {"trust": None, "flags": []}
-    return trust(found.node, found.context) if found.context else {"trust": told["trust"], "flags": list(told["flags"])}
+    return (
+        trust(found.node, found.context)
+        if found.context
+        else {"trust": told["trust"], "flags": list(told["flags"])}
+    )
 
 
 def trust(node: Node, context: str = "") -> dict[str, Any]:
     """Return how far a memory may be trusted, `normal` or `low`, and by which flags."""
-    from clew.ingest.firewall.trust import trust_of  # noqa: PLC0415 - as in `memory`
+    from clew.memories.firewall.trust import trust_of  # noqa: PLC0415 - as in `memory`
 
     found = trust_of(node, context)
     return {"trust": found.level, "flags": list(found.flags)}
 
 
 def why(found: Why) -> dict[str, Any]:
-    """Return a memory's place in the whole ranking with its reasons; what does not apply is null."""
+    """Return a memory's place in the whole ranking with its reasons.
+
+    What does not apply is null.
+    """
     hit_ = None if found.hit is None or found.rank is None else hit(found.hit, found.rank)
-    main = {"reasons": [_reason(each) for each in found.main], "decisive": found.decisive, "rank_without": found.rank_without}
+    main = {
+        "reasons": [_reason(each) for each in found.main],
+        "decisive": found.decisive,
+        "rank_without": found.rank_without,
+    }
     return {
         "id": found.id,
         "query": found.query,
@@ -183,7 +228,10 @@ def why_not(found: WhyNot) -> dict[str, Any]:
         "threshold": found.threshold,
         "rank": found.rank,
         "by": found.by,
-        "channels": {name: {**each._asdict(), "shared": list(each.shared)} for name, each in found.channels.items()},
+        "channels": {
+            name: {**each._asdict(), "shared": list(each.shared)}
+            for name, each in found.channels.items()
+        },
         "sentence": found.sentence,
     }
 
@@ -195,7 +243,10 @@ def replayed(found: Replay) -> dict[str, Any]:
         "trace_id": found.trace_id,
         "query": found.query,
         "now": iso(found.now),
-        "ranking": [{"id": each.id, "rank": rank, "score": each.score} for rank, each in enumerate(found.ranking, start=1)],
+        "ranking": [
+            {"id": each.id, "rank": rank, "score": each.score}
+            for rank, each in enumerate(found.ranking, start=1)
+        ],
         "changes": [_change(each) for each in found.hits],
         "settings": _then_and_now(found.settings),
         "model": {"before": found.model[0], "after": found.model[1]},
@@ -214,8 +265,12 @@ def _then_and_now(pairs: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
 
 
 def memory(node: Node) -> dict[str, Any]:
-    """Return a memory with all its fields, and of a document's node how coarse it is: 0 the whole, 1 a section, 2 a chunk."""
-    from clew.engine.transfer import node_as_dict  # noqa: PLC0415 - loads numpy, which errors and settings do not need
+    """Return a memory with all its fields, and of a document's node how coarse it is.
+
+    0 the whole, 1 a section, 2 a chunk.
+    """
+    # Loads numpy, which errors and settings do not need
+    from clew.engine.transfer import node_as_dict  # noqa: PLC0415
 
     return {**node_as_dict(node), "resolution": RESOLUTIONS.get(node.kind), **trust(node)}
 
@@ -230,7 +285,11 @@ def history(id: str, events: Iterable[Event], versions: Iterable[Node] = ()) -> 
     from clew.engine.transfer import event_as_dict  # noqa: PLC0415 - as in `memory`
 
     told = [event_as_dict(event) for event in events]
-    return {"id": id, "events": told, "versions": [{**interval(node), "root": node.root, "text": node.text} for node in versions]}
+    return {
+        "id": id,
+        "events": told,
+        "versions": [{**interval(node), "root": node.root, "text": node.text} for node in versions],
+    }
 
 
 def related(found: Related) -> dict[str, Any]:
@@ -276,14 +335,31 @@ def related(found: Related) -> dict[str, Any]:
 
 def interval(node: Node) -> dict[str, Any]:
     """Return since and until when a memory is true, and is believed to be."""
-    moments = {"t_valid": node.t_valid, "t_invalid": node.t_invalid, "t_created": node.t_created, "t_expired": node.t_expired}
-    return {"id": node.id, **{name: None if moment is None else iso(moment) for name, moment in moments.items()}}
+    moments = {
+        "t_valid": node.t_valid,
+        "t_invalid": node.t_invalid,
+        "t_created": node.t_created,
+        "t_expired": node.t_expired,
+    }
+    return {
+        "id": node.id,
+        **{name: None if moment is None else iso(moment) for name, moment in moments.items()},
+    }
 
 
 def decayed(report: Decayed) -> dict[str, Any]:
     """Return which memories faded, the weakest first, and which go next."""
-    known = {"at": iso(report.at), "dry_run": report.dry_run, "examined": report.examined, "protected": report.protected}
-    return {**known, "archived": [_fading(each) for each in report.archived], "upcoming": [_fading(each) for each in report.upcoming]}
+    known = {
+        "at": iso(report.at),
+        "dry_run": report.dry_run,
+        "examined": report.examined,
+        "protected": report.protected,
+    }
+    return {
+        **known,
+        "archived": [_fading(each) for each in report.archived],
+        "upcoming": [_fading(each) for each in report.upcoming],
+    }
 
 
 def _fading(each: Fading) -> dict[str, Any]:
@@ -324,7 +400,9 @@ def model(listed: Listed) -> dict[str, Any]:
         "licence": card.licence,
         "bytes": card.size,
         "path": None if listed.path is None else str(listed.path),
-        "files": [{"name": file.name, "sha256": file.sha256, "bytes": file.size} for file in card.files],
+        "files": [
+            {"name": file.name, "sha256": file.sha256, "bytes": file.size} for file in card.files
+        ],
         "sources": [source.place for source in card.sources],
     }
 
@@ -341,12 +419,19 @@ def problem(found: Problem) -> dict[str, Any]:
 
 def error(raised: ClewError) -> dict[str, Any]:
     """Return an error under the one key that no answer has."""
-    from clew.ingest.firewall.screening import scrubbed  # noqa: PLC0415 - as in `memory`
+    from clew.memories.firewall.screening import scrubbed  # noqa: PLC0415 - as in `memory`
 
     facts = {name: _scrubbable(value) for name, value in raised.facts.items()}
-    # All together: a secret that one of them gives away may stand in another. And before they are clipped: half of one is not recognised.
+    # All together: a secret that one of them gives away may stand in another. And before they are
+    # clipped: half of one is not recognised.
     message, *told = scrubbed({"message": raised.message, **facts}).items()
-    return {"error": {"code": raised.code, "message": message[1], **{name: plain_fact(value) for name, value in told}}}
+    return {
+        "error": {
+            "code": raised.code,
+            "message": message[1],
+            **{name: plain_fact(value) for name, value in told},
+        }
+    }
 
 
 def _scrubbable(value: Any) -> Any:
@@ -360,8 +445,12 @@ def _scrubbable(value: Any) -> Any:
     return value
 
 
-def dumps(payload: Mapping[str, Any], *, ascii_only: bool = False, indent: int | None = None) -> str:
-    r"""Return one valid JSON document: numbers that JSON does not know become text, control characters are escaped.
+def dumps(
+    payload: Mapping[str, Any], *, ascii_only: bool = False, indent: int | None = None
+) -> str:
+    r"""Return one valid JSON document.
+
+    Numbers that JSON does not know become text, control characters are escaped.
 
     >>> print(dumps({"weight": float("nan"), "text": "\x9b2J é"}))
     {"weight": "nan", "text": "\u009b2J é"}

@@ -1,6 +1,7 @@
 """What a store must do, as tests: a store is done when it passes `StoreConformance`.
 
-A third-party store uses it like this (pytest finds the inherited tests by the name of the subclass):
+A third-party store uses it like this (pytest finds the inherited tests by the name of the
+subclass):
 
     import pytest
     from clew.testing import StoreConformance
@@ -20,14 +21,29 @@ A third-party store uses it like this (pytest finds the inherited tests by the n
             store.close()
             return MyStore(self.path)
 
-A store without a file leaves the two methods out; the tests that need them are skipped with a reason.
-To see the values in a failing comparison, put `pytest.register_assert_rewrite("clew.testing")` into a conftest.
+A store without a file leaves the two methods out; the tests that need them are skipped with a
+reason. To see the values in a failing comparison, put
+`pytest.register_assert_rewrite("clew.testing")` into a conftest.
 
 `node`, `embedding`, `unit`, `where` and `FixedClock` build values for any other test.
 pytest is imported only when a test is skipped, so this package needs no test dependency.
 """
 
-from clew.testing.build import DIMENSION, MODEL, NOW, FixedClock, added, codes, embedding, filled, later, node, raises, unit, where
+from clew.testing.build import (
+    DIMENSION,
+    MODEL,
+    NOW,
+    FixedClock,
+    added,
+    codes,
+    embedding,
+    filled,
+    later,
+    node,
+    raises,
+    unit,
+    where,
+)
 from clew.testing.conformance import StoreConformance
 
 __all__ = [

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from clew.ports import ModelInfo, Store
+from clew.text.words import content_hash
 from clew.token_codes import pack
 from clew.types import Embedding, Event, EventKind, Filter, Node, Role, Vectors
-from clew.words import content_hash
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 DIMENSION = 16
@@ -74,7 +74,11 @@ def codes(seed: str, tokens: int = 3, *, dimension: int = DIMENSION) -> bytes:
     >>> len(codes("a")), codes("a") == codes("a"), codes("a") == codes("b")
     (6, True, False)
     """
-    return pack(np.stack([unit(f"{seed} {number}", dimension) for number in range(tokens)])) if tokens else b""
+    return (
+        pack(np.stack([unit(f"{seed} {number}", dimension) for number in range(tokens)]))
+        if tokens
+        else b""
+    )
 
 
 def embedding(
@@ -127,8 +131,15 @@ class raises:  # noqa: N801 - reads as a sentence where it is used, like pytest'
     def __enter__(self) -> None:
         """Begin to watch."""
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> bool:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
         """Swallow an expected error; complain when there was none."""
         if error is None:
-            raise AssertionError(f"{' or '.join(expected.__name__ for expected in self.errors)} was not raised")
+            raise AssertionError(
+                f"{' or '.join(expected.__name__ for expected in self.errors)} was not raised"
+            )
         return isinstance(error, self.errors)

@@ -12,8 +12,8 @@ import pytest
 
 import clew
 from clew.errors import DuplicateError
-from clew.ingest.firewall.echo import Returned, echo_of
-from clew.ingest.firewall.echo.returned import KIND, MOST_IDS, MOST_RECORDS, MOST_WORDS
+from clew.memories.firewall.echo import echo_of
+from clew.memories.firewall.recalled_texts import KIND, MOST_IDS, MOST_RECORDS, MOST_WORDS, Returned
 from clew.testing import NOW, FixedClock, node
 from clew.types import Outcome, OutcomeKind
 from tests.conftest import Open
@@ -34,7 +34,10 @@ def told(memory: clew.Clew, *texts: str, **options: Any) -> list[str]:
 
 
 def is_echo(outcome: Outcome) -> bool:
-    return outcome.rule == "echo" and outcome.outcome in (OutcomeKind.NEAR_DUPLICATE, OutcomeKind.REJECTED)
+    return outcome.rule == "echo" and outcome.outcome in (
+        OutcomeKind.NEAR_DUPLICATE,
+        OutcomeKind.REJECTED,
+    )
 
 
 @pytest.mark.parametrize("name", PLANTED)
@@ -60,12 +63,24 @@ def test_follow_ups_that_speak_of_what_was_returned_are_stored(open_clew: Open, 
     assert lost == []
 
 
-def test_an_echo_of_one_memory_names_it_and_of_several_is_rejected_and_names_all(memory: clew.Clew) -> None:
+def test_an_echo_of_one_memory_names_it_and_of_several_is_rejected_and_names_all(
+    memory: clew.Clew,
+) -> None:
     port, tea = told(memory, PORT, TEA)
     one = memory.remember(WRAPPED, near=False)
-    assert (one.outcome, one.rule, one.id, one.canonical_id) == (OutcomeKind.NEAR_DUPLICATE, "echo", port, port)
+    assert (one.outcome, one.rule, one.id, one.canonical_id) == (
+        OutcomeKind.NEAR_DUPLICATE,
+        "echo",
+        port,
+        port,
+    )
     both = memory.remember(f"- {PORT}\n- {TEA}", near=False)
-    assert (both.outcome, both.rule, both.id, both.canonical_id) == (OutcomeKind.REJECTED, "echo", None, port)
+    assert (both.outcome, both.rule, both.id, both.canonical_id) == (
+        OutcomeKind.REJECTED,
+        "echo",
+        None,
+        port,
+    )
     assert port in both.notes[0]
     assert tea in both.notes[0]
     assert "on_duplicate insert" in both.notes[0]
@@ -98,8 +113,14 @@ def test_clews_own_explanation_is_an_echo(memory: clew.Clew) -> None:
 def test_a_memory_with_a_title_comes_back_with_it(memory: clew.Clew) -> None:
     memory.remember("It listens on port 5433 of host alpha.", title="Staging database")
     memory.recall("staging port", track=False)
-    assert is_echo(memory.remember("From memory: Staging database: It listens on port 5433 of host alpha.", near=False))
-    titled = memory.remember("It listens on port 5433 of host alpha, I recall.", title="Billing database", near=False)
+    assert is_echo(
+        memory.remember(
+            "From memory: Staging database: It listens on port 5433 of host alpha.", near=False
+        )
+    )
+    titled = memory.remember(
+        "It listens on port 5433 of host alpha, I recall.", title="Billing database", near=False
+    )
     assert titled.outcome is OutcomeKind.INSERTED
 
 
@@ -111,10 +132,14 @@ def test_insert_overrides_and_error_raises(memory: clew.Clew) -> None:
     assert memory.remember(WRAPPED, on_duplicate="insert").outcome is OutcomeKind.INSERTED
 
 
-def test_what_is_inserted_in_any_case_leaves_what_was_returned_to_be_heard_by_the_next(memory: clew.Clew) -> None:
+def test_what_is_inserted_in_any_case_leaves_what_was_returned_to_be_heard_by_the_next(
+    memory: clew.Clew,
+) -> None:
     told(memory, PORT)
     assert memory.remember(TEA, on_duplicate="insert").outcome is OutcomeKind.INSERTED
-    kept, echo = memory.remember_many([{"text": WRAPPED, "on_duplicate": "insert"}, {"text": WRAPPED + " Noted."}], near=False)
+    kept, echo = memory.remember_many(
+        [{"text": WRAPPED, "on_duplicate": "insert"}, {"text": WRAPPED + " Noted."}], near=False
+    )
     assert kept.outcome is OutcomeKind.INSERTED and is_echo(echo)
 
 
@@ -128,10 +153,15 @@ def test_a_retry_under_the_same_key_gets_the_memory_of_the_first_time(memory: cl
 def test_a_key_given_with_an_echo_stands_for_the_memory_it_echoes(memory: clew.Clew) -> None:
     (port,) = told(memory, PORT)
     assert is_echo(memory.remember(WRAPPED, near=False, idempotency_key="b"))
-    assert memory.remember("Something quite different about the harbour", idempotency_key="b").id == port
+    assert (
+        memory.remember("Something quite different about the harbour", idempotency_key="b").id
+        == port
+    )
 
 
-def test_what_was_forgotten_expired_or_ended_since_may_be_said_again(memory: clew.Clew, clock: FixedClock) -> None:
+def test_what_was_forgotten_expired_or_ended_since_may_be_said_again(
+    memory: clew.Clew, clock: FixedClock
+) -> None:
     port, tea = told(memory, PORT, TEA)
     memory.forget(port)
     assert memory.remember(WRAPPED, near=False).outcome is OutcomeKind.INSERTED
@@ -162,21 +192,36 @@ def test_with_a_lower_share_a_word_may_be_added_but_no_number_and_no_name(open_c
     memory = open_clew(firewall={"echo_share": 0.7})
     told(memory, PORT)
     assert is_echo(memory.remember("Surely the staging database listens on port 5433.", near=False))
-    assert memory.remember("The staging database listens on port 5433 at Hetzner", near=False).outcome is OutcomeKind.INSERTED
-    assert memory.remember("The staging database listens on port 5433 and 5434", near=False).outcome is OutcomeKind.INSERTED
+    assert (
+        memory.remember("The staging database listens on port 5433 at Hetzner", near=False).outcome
+        is OutcomeKind.INSERTED
+    )
+    assert (
+        memory.remember("The staging database listens on port 5433 and 5434", near=False).outcome
+        is OutcomeKind.INSERTED
+    )
 
 
-def test_a_chunk_that_came_with_its_neighbours_is_recognised_with_them(open_clew: Open, tmp_path: Path) -> None:
-    memory = open_clew(chunking={"min_tokens": 5, "target_tokens": 24, "max_tokens": 40, "overlap_tokens": 0})
+def test_a_chunk_that_came_with_its_neighbours_is_recognised_with_them(
+    open_clew: Open, tmp_path: Path
+) -> None:
+    memory = open_clew(
+        chunking={"min_tokens": 5, "target_tokens": 24, "max_tokens": 40, "overlap_tokens": 0}
+    )
     file = tmp_path / "harbour.md"
-    parts = [f"## Part {number}\n\nCrane {number} lifts {number * 7} tons, was built in {1900 + number}." for number in range(1, 60)]
+    parts = [
+        f"## Part {number}\n\nCrane {number} lifts {number * 7} tons, was built in {1900 + number}."
+        for number in range(1, 60)
+    ]
     file.write_text("# Harbour\n\n" + "\n".join(parts), encoding="utf-8")
     memory.import_path(file)
     hit = next(hit for hit in memory.recall("which crane lifts 84 tons", track=False).hits)
     assert hit.context
     said = memory.remember(f"From the notes: {hit.context}", near=False)
     assert is_echo(said)
-    assert said.canonical_id in {each.id for each in memory.recall("which crane lifts 84 tons", track=False).hits}
+    assert said.canonical_id in {
+        each.id for each in memory.recall("which crane lifts 84 tons", track=False).hits
+    }
 
 
 def test_two_returned_memories_recombined_are_new(memory: clew.Clew) -> None:
@@ -185,7 +230,9 @@ def test_two_returned_memories_recombined_are_new(memory: clew.Clew) -> None:
         "Redis in the blue zone listens on port 6379 for the workers.",
         "Postgres in the red zone listens on port 5432 for the clerks.",
     )
-    said = memory.remember("Redis in the blue zone listens on port 5432 for the clerks.", near=False)
+    said = memory.remember(
+        "Redis in the blue zone listens on port 5432 for the clerks.", near=False
+    )
     assert said.outcome is OutcomeKind.INSERTED
 
 
@@ -199,7 +246,9 @@ def test_two_returned_memories_recombined_are_new(memory: clew.Clew) -> None:
         ("def ship():\n    check()\n    run_all_jobs()", "def ship():\n    run_all_jobs()"),
     ],
 )
-def test_a_part_of_what_was_returned_or_another_speaker_is_no_echo(memory: clew.Clew, returned: str, offered: str) -> None:
+def test_a_part_of_what_was_returned_or_another_speaker_is_no_echo(
+    memory: clew.Clew, returned: str, offered: str
+) -> None:
     told(memory, returned)
     assert memory.remember(offered, near=False).outcome is OutcomeKind.INSERTED
 
@@ -229,7 +278,9 @@ def test_without_tracking_nothing_is_left_for_other_processes(open_clew: Open) -
     assert other.remember(WRAPPED, near=False).outcome is OutcomeKind.INSERTED
 
 
-def test_processes_leave_one_another_a_few_records_of_ids_and_no_text(memory: clew.Clew, clock: FixedClock) -> None:
+def test_processes_leave_one_another_a_few_records_of_ids_and_no_text(
+    memory: clew.Clew, clock: FixedClock
+) -> None:
     for number in range(3 * MOST_RECORDS):
         text = f"Locker number {number} belongs to team {number * 3}."
         memory.remember(text, near=False)
@@ -266,8 +317,24 @@ def test_what_is_remembered_is_bounded(memory: clew.Clew) -> None:
         returned.note(node(f"n{number:04}", long), "", now)
         returned.refresh(now)
     assert returned._size <= MOST_WORDS
-    assert echo_of(" ".join(f"w0x{word}" for word in range(400)), space="default", returned=returned, share=1.0) is None
-    assert echo_of(" ".join(f"w299x{word}" for word in range(400)), space="default", returned=returned, share=1.0) is not None
+    assert (
+        echo_of(
+            " ".join(f"w0x{word}" for word in range(400)),
+            space="default",
+            returned=returned,
+            share=1.0,
+        )
+        is None
+    )
+    assert (
+        echo_of(
+            " ".join(f"w299x{word}" for word in range(400)),
+            space="default",
+            returned=returned,
+            share=1.0,
+        )
+        is not None
+    )
 
 
 def test_recalls_and_writes_of_many_threads_do_not_disturb_each_other(memory: clew.Clew) -> None:
@@ -279,7 +346,9 @@ def test_recalls_and_writes_of_many_threads_do_not_disturb_each_other(memory: cl
             for round_ in range(10):
                 memory.recall("port" if round_ % 2 else "tea")
                 assert is_echo(memory.remember(WRAPPED, near=False))
-                memory.remember(f"Shelf {number} row {round_} holds {number * round_} boxes.", near=False)
+                memory.remember(
+                    f"Shelf {number} row {round_} holds {number * round_} boxes.", near=False
+                )
         except BaseException as error:
             failed.append(error)
 
@@ -291,11 +360,24 @@ def test_recalls_and_writes_of_many_threads_do_not_disturb_each_other(memory: cl
     assert failed == []
 
 
-HOSTILE = ("a b c ", "\n>", "- \n", "a b c; ", "[", "found by x\n", "01m7gfwdmr422zgpq588cdfnzy ", "· ", "(score ", "a: ")
+HOSTILE = (
+    "a b c ",
+    "\n>",
+    "- \n",
+    "a b c; ",
+    "[",
+    "found by x\n",
+    "01m7gfwdmr422zgpq588cdfnzy ",
+    "· ",
+    "(score ",
+    "a: ",
+)
 
 
 @pytest.mark.parametrize("part", HOSTILE, ids=repr)
-def test_a_hostile_text_takes_time_in_proportion_to_its_length(memory: clew.Clew, part: str) -> None:
+def test_a_hostile_text_takes_time_in_proportion_to_its_length(
+    memory: clew.Clew, part: str
+) -> None:
     returned = Returned(memory.store, minutes=60).of("default")
     returned.note(node("n", "a b c " * 1300), "", memory.now())
     returned.refresh(memory.now())

@@ -7,23 +7,80 @@ import time
 import pytest
 from benchmarks.firewall import GUIDE, false_alarms, missed, rendered
 
-from clew.ingest.firewall.secrets import masked, redacted, secrets_in
-from clew.ingest.firewall.secrets.services import SERVICES
-from clew.ingest.firewall.secrets.shapes import SHAPES
+from clew.memories.firewall.secret_patterns import SERVICES, SHAPES
+from clew.memories.firewall.secrets import masked, redacted, secrets_in
 from tests.ingest.firewall.planted import Holding, holdings, planted, texts
 
 LENGTH = 200_000
 HOSTILE = (
-    *("a", "eyJ", "eyJaaaaaaaaa.", "-----BEGIN RSA PRIVATE KEY-----", "password = ", "password for ", "password is is ", "://a:", "sk-"),
-    *("ghp_ ", "bearer ", "N" * 25 + ".", "4111 ", "password=a1b2c3d4e5 ", "token ", "key_", "api_key_", "?key=", 'secret"', "password={"),
-    *("token:\n\n", "token for x ", "AKIA", "\u0130password=", "contraseña es ", "pass: ", "pin is ", "pin for ", "door code of "),
-    *("backup codes: ab12-cd34 ", "seed phrase: ", "seed words abandon ", "seed phrase: " + "orbit " * 30, "password: 'a b c d "),
-    *("passphrase: orbit cabin ", "curl -u a:", "mysql -u x -p ", "machine a login b password ", "cookie: a=", "$2y$10$", "otpauth://x?"),
-    *("WIFI:;P:", "a:5432:b:c:", "kind: Secret\ndata:\n a: b\n", "://a:b@", "authorization: x ", "2FA key: AB12 ", "password=a;b=c&d="),
+    *(
+        "a",
+        "eyJ",
+        "eyJaaaaaaaaa.",
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "password = ",
+        "password for ",
+        "password is is ",
+        "://a:",
+        "sk-",
+    ),
+    *(
+        "ghp_ ",
+        "bearer ",
+        "N" * 25 + ".",
+        "4111 ",
+        "password=a1b2c3d4e5 ",
+        "token ",
+        "key_",
+        "api_key_",
+        "?key=",
+        'secret"',
+        "password={",
+    ),
+    *(
+        "token:\n\n",
+        "token for x ",
+        "AKIA",
+        "\u0130password=",
+        "contraseña es ",
+        "pass: ",
+        "pin is ",
+        "pin for ",
+        "door code of ",
+    ),
+    *(
+        "backup codes: ab12-cd34 ",
+        "seed phrase: ",
+        "seed words abandon ",
+        "seed phrase: " + "orbit " * 30,
+        "password: 'a b c d ",
+    ),
+    *(
+        "passphrase: orbit cabin ",
+        "curl -u a:",
+        "mysql -u x -p ",
+        "machine a login b password ",
+        "cookie: a=",
+        "$2y$10$",
+        "otpauth://x?",
+    ),
+    *(
+        "WIFI:;P:",
+        "a:5432:b:c:",
+        "kind: Secret\ndata:\n a: b\n",
+        "://a:b@",
+        "authorization: x ",
+        "2FA key: AB12 ",
+        "password=a;b=c&d=",
+    ),
 )
 
 
-@pytest.mark.parametrize("holding", [*holdings("secrets_tuned"), *holdings("secrets_fresh")], ids=lambda each: each.text[:40])
+@pytest.mark.parametrize(
+    "holding",
+    [*holdings("secrets_tuned"), *holdings("secrets_fresh")],
+    ids=lambda each: each.text[:40],
+)
 def test_every_planted_secret_is_found_by_its_rule_and_taken_out(holding: Holding) -> None:
     found = secrets_in(holding.text)
     assert holding.rule in {each.rule for each in found}
@@ -54,7 +111,9 @@ def test_a_masked_text_is_as_long_as_it_was_and_nothing_else_moved(holding: Hold
     covered = masked(holding.text, found)
     assert len(covered) == len(holding.text)
     inside = {at for each in found for at in range(each.start, each.end)}
-    assert all(covered[at] == character for at, character in enumerate(holding.text) if at not in inside)
+    assert all(
+        covered[at] == character for at, character in enumerate(holding.text) if at not in inside
+    )
 
 
 @pytest.mark.parametrize("holding", holdings("secrets_tuned"), ids=lambda each: each.text[:40])
@@ -65,13 +124,19 @@ def test_what_was_redacted_holds_no_secret_any_more(holding: Holding) -> None:
 
 def test_a_secret_goes_wherever_else_it_stands() -> None:
     text = "tr0ub4dor! Did you know? password: tr0ub4dor"
-    assert redacted(text, secrets_in(text)) == "[secret:password]! Did you know? password: [secret:password]"
+    assert (
+        redacted(text, secrets_in(text))
+        == "[secret:password]! Did you know? password: [secret:password]"
+    )
 
 
 def test_card_numbers_are_secrets_only_where_asked_for() -> None:
     text = "Card 4111 1111 1111 1111, order 4111 1111 1111 1112"
     assert secrets_in(text) == ()
-    assert redacted(text, secrets_in(text, cards=True)) == "Card [secret:card_number], order 4111 1111 1111 1112"
+    assert (
+        redacted(text, secrets_in(text, cards=True))
+        == "Card [secret:card_number], order 4111 1111 1111 1112"
+    )
 
 
 def test_every_rule_needs_one_of_its_anchors() -> None:

@@ -17,7 +17,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import clew
-from clew.engine.tokens import Tokens
+from clew.engine.auth import Tokens
 from clew.surface.http.app import make_app
 from clew.testing import FixedClock
 from tests.fork_server import ForkedPython
@@ -42,10 +42,17 @@ class Served:
         return self.ask("GET", path, status=status, **options)
 
     def post(self, path: str, body: Any = None, *, status: int = 200, **options: Any) -> Any:
-        return self.ask("POST", path, status=status, **({} if body is None else {"json": body}), **options)
+        return self.ask(
+            "POST", path, status=status, **({} if body is None else {"json": body}), **options
+        )
 
-    def ask(self, method: str, path: str, *, status: int, token: str | None = None, **options: Any) -> Any:
-        headers = {**options.pop("headers", {}), **({"Authorization": f"Bearer {token}"} if token else {})}
+    def ask(
+        self, method: str, path: str, *, status: int, token: str | None = None, **options: Any
+    ) -> Any:
+        headers = {
+            **options.pop("headers", {}),
+            **({"Authorization": f"Bearer {token}"} if token else {}),
+        }
         response = self.client.request(method, path, headers=headers, **options)
         assert response.status_code == status, (response.status_code, response.text)
         problem = response.headers["content-type"] == "application/problem+json"
@@ -75,9 +82,24 @@ def serve(tmp_path: Path, clock: FixedClock, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("HOME", str(tmp_path))
     opened: list[tuple[clew.Clew, TestClient]] = []
 
-    def serving(*, mounts: Any = (), lifespans: Any = (), path: Path | None = None, others: Any = None, **settings: Any) -> Served:
-        limits = {"requests_per_second": 0, "receive_seconds": LONG_SECONDS, "answer_seconds": LONG_SECONDS}
-        chosen = {"model": {"embedder": "hashing"}, "serve": {**limits, **settings}, **(others or {})}
+    def serving(
+        *,
+        mounts: Any = (),
+        lifespans: Any = (),
+        path: Path | None = None,
+        others: Any = None,
+        **settings: Any,
+    ) -> Served:
+        limits = {
+            "requests_per_second": 0,
+            "receive_seconds": LONG_SECONDS,
+            "answer_seconds": LONG_SECONDS,
+        }
+        chosen = {
+            "model": {"embedder": "hashing"},
+            "serve": {**limits, **settings},
+            **(others or {}),
+        }
         memory = clew.open(path or tmp_path / "memory.clew", clock=clock, **chosen)
         client = TestClient(make_app(memory, mounts=mounts, lifespans=lifespans), base_url=OWN)
         client.__enter__()
@@ -122,7 +144,11 @@ class Process:
         assert self.child.stdout is not None
         line = self.child.stdout.readline()
         found = re.search(r"http://[^\s\"]+:\d+", line)
-        assert found, (line, self.child.poll(), self.child.stderr.read() if self.child.stderr else "")
+        assert found, (
+            line,
+            self.child.poll(),
+            self.child.stderr.read() if self.child.stderr else "",
+        )
         self.url = found[0]
         return self
 
@@ -135,13 +161,19 @@ class Process:
         return self.ended()
 
     def ended(self) -> tuple[int, str]:
-        """Wait for a server that has been told to stop; return its exit code and what it wrote to stderr."""
+        """Wait for a server that has been told to stop.
+
+        Return its exit code and what it wrote to stderr.
+        """
         _, errors = self.child.communicate()
         return self.child.returncode, errors
 
 
 def children(pid: int, program: str) -> list[int]:
-    """Return the processes that a process has started whose command line holds a text; Linux alone tells them."""
+    """Return the processes that a process has started whose command line holds a text.
+
+    Linux alone tells them.
+    """
     found = []
     for task in Path(f"/proc/{pid}/task").iterdir():
         for child in (task / "children").read_text().split():
@@ -165,7 +197,9 @@ def process(tmp_path: Path) -> Iterator[Callable[..., Process]]:
             "CLEW_SERVE__RECEIVE_SECONDS": str(LONG_SECONDS),
             "CLEW_SERVE__ANSWER_SECONDS": str(LONG_SECONDS),
         }
-        outside = {name: value for name, value in os.environ.items() if not name.startswith("CLEW_")}
+        outside = {
+            name: value for name, value in os.environ.items() if not name.startswith("CLEW_")
+        }
         started.append(Process(arguments, {**outside, **own, **environment}))
         return started[-1].start()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clew.engine.tokens import POLICY_KIND, REQUIRED, Tokens
+from clew.engine.auth import POLICY_KIND, REQUIRED, Tokens
 from clew.errors import RefusedError
 from clew.testing import FixedClock
 from tests.surface.http.conftest import TEXTS, Serve, Served
@@ -21,8 +21,18 @@ def everything(id: str) -> list[tuple[str, str, Any, str]]:
     memory = f"/v1/memories/{id}"
     return [
         ("POST", "/v1/memories", {"text": TEXTS[1], "space": "work"}, "write"),
-        ("POST", "/v1/memories/batch", {"memories": [{"text": TEXTS[2], "space": "work"}]}, "write"),
-        ("POST", "/v1/conversations", {"messages": [{"speaker": "Ann", "text": TEXTS[2]}], "space": "work"}, "write"),
+        (
+            "POST",
+            "/v1/memories/batch",
+            {"memories": [{"text": TEXTS[2], "space": "work"}]},
+            "write",
+        ),
+        (
+            "POST",
+            "/v1/conversations",
+            {"messages": [{"speaker": "Ann", "text": TEXTS[2]}], "space": "work"},
+            "write",
+        ),
         ("GET", "/v1/memories?space=work", None, "read"),
         ("GET", memory, None, "read"),
         ("PATCH", memory, {"title": "Staging"}, "write"),
@@ -37,10 +47,20 @@ def everything(id: str) -> list[tuple[str, str, Any, str]]:
         ("POST", "/v1/search/agent", {**QUESTION, "where": {"space": "work"}}, "read"),
         ("POST", "/v1/why", {**QUESTION, "id": id, "where": {"space": "work"}}, "read"),
         ("POST", "/v1/why-not", {**QUESTION, "id": id, "where": {"space": "work"}}, "read"),
-        ("POST", "/v1/import", {"data": "# Cranes\n\nThey are inspected in March.", "space": "work"}, "write"),
+        (
+            "POST",
+            "/v1/import",
+            {"data": "# Cranes\n\nThey are inspected in March.", "space": "work"},
+            "write",
+        ),
         ("GET", "/v1/stats?space=work", None, "read"),
         ("GET", "/v1/export?space=work", None, "admin"),
-        ("POST", f"{memory}/supersede", {"text": "The staging database listens on port 6000"}, "write"),
+        (
+            "POST",
+            f"{memory}/supersede",
+            {"text": "The staging database listens on port 6000"},
+            "write",
+        ),
         ("POST", f"{memory}/expire", None, "write"),
         ("DELETE", memory, None, "write"),
     ]
@@ -54,30 +74,44 @@ def statuses(served: Served, id: str, clock: FixedClock, secret: str | None) -> 
     found = []
     for method, path, body, _ in everything(id):
         clock.advance(seconds=1)
-        found.append(served.client.request(method, path, headers=headers, **({} if body is None else {"json": body})).status_code)
+        found.append(
+            served.client.request(
+                method, path, headers=headers, **({} if body is None else {"json": body})
+            ).status_code
+        )
     return found
 
 
 @pytest.mark.parametrize("right", ["read", "write", "admin"])
-def test_a_token_opens_exactly_its_rights_in_its_spaces(served: Served, clock: FixedClock, right: str) -> None:
+def test_a_token_opens_exactly_its_rights_in_its_spaces(
+    served: Served, clock: FixedClock, right: str
+) -> None:
     id = served.add(TEXTS[0], space="work")
     secret = served.token(right, spaces=("work",))
-    for (method, path, _, needed), status in zip(everything(id), statuses(served, id, clock, secret), strict=True):
+    for (method, path, _, needed), status in zip(
+        everything(id), statuses(served, id, clock, secret), strict=True
+    ):
         assert (status < 300) == (needed in HOLDS[right]), (method, path, status)
         assert status < 300 or status == 403
 
 
 @pytest.mark.parametrize("right", ["read", "write", "admin"])
-def test_a_token_opens_nothing_in_other_spaces(served: Served, clock: FixedClock, right: str) -> None:
+def test_a_token_opens_nothing_in_other_spaces(
+    served: Served, clock: FixedClock, right: str
+) -> None:
     id = served.add(TEXTS[0], space="work")
     secret = served.token(right, spaces=("elsewhere",))
-    for (method, path, body, _), status in zip(everything(id), statuses(served, id, clock, secret), strict=True):
+    for (method, path, body, _), status in zip(
+        everything(id), statuses(served, id, clock, secret), strict=True
+    ):
         named = "space" in path or (isinstance(body, dict) and ("space" in json.dumps(body)))
         assert status == (403 if named else 404), (method, path, status)
     assert served.clew.get(id) is not None
 
 
-def test_without_a_token_nothing_is_open_as_soon_as_there_is_one(served: Served, clock: FixedClock) -> None:
+def test_without_a_token_nothing_is_open_as_soon_as_there_is_one(
+    served: Served, clock: FixedClock
+) -> None:
     id = served.add(TEXTS[0], space="work")
     token = served.token("read", name="first")
     assert set(statuses(served, id, clock, None)) == {401}
@@ -94,7 +128,9 @@ def test_without_a_token_nothing_is_open_as_soon_as_there_is_one(served: Served,
 
 
 @pytest.mark.parametrize("path", ["/v1/stats", "/mcp"])
-def test_a_server_that_has_required_tokens_does_so_after_the_last_is_revoked(serve: Serve, path: str) -> None:
+def test_a_server_that_has_required_tokens_does_so_after_the_last_is_revoked(
+    serve: Serve, path: str
+) -> None:
     served = serve()
     assert served.client.post(path, json={}).status_code != 401
     secret = served.token("admin")
@@ -124,10 +160,14 @@ def test_callers_without_a_token_are_not_allowed_while_there_is_one(served: Serv
 
 
 @pytest.mark.parametrize("space", ["work", "no such space"])
-def test_a_refusal_names_the_missing_right_and_the_command_that_gives_it(served: Served, space: str) -> None:
+def test_a_refusal_names_the_missing_right_and_the_command_that_gives_it(
+    served: Served, space: str
+) -> None:
     served.add(TEXTS[0], space="work")
     secret = served.token("read", spaces=("home",), name="bot")
-    problem = served.post("/v1/memories", {"text": TEXTS[1], "space": space}, status=403, token=secret)
+    problem = served.post(
+        "/v1/memories", {"text": TEXTS[1], "space": space}, status=403, token=secret
+    )
     quoted = f"'{space}'" if " " in space else space
     assert problem["detail"] == (
         f"bot lacks the right 'write' for the space '{space}'. Name one for which it has it, or create a token: "
@@ -143,7 +183,9 @@ def test_a_token_may_be_asked_for_while_there_is_none(serve: Serve) -> None:
     assert serve(require_token=True).get("/v1/stats", status=401)["code"] == "refused.unauthorised"
 
 
-def test_beyond_the_machine_the_door_stays_shut_when_the_last_token_is_revoked(serve: Serve) -> None:
+def test_beyond_the_machine_the_door_stays_shut_when_the_last_token_is_revoked(
+    serve: Serve,
+) -> None:
     served = serve(host="192.0.2.7")
     secret = served.token("admin")
     served.get("/v1/stats", token=secret)
@@ -153,15 +195,24 @@ def test_beyond_the_machine_the_door_stays_shut_when_the_last_token_is_revoked(s
     served.get("/v1/stats", status=401, headers={"Host": "192.0.2.7:7411"})
 
 
-@pytest.mark.parametrize("header", ["Bearer", "Bearer ", "Basic YTpi", "clew_abc", "Bearer clew_abc", "bearer é", "Bearer a b c"])
+@pytest.mark.parametrize(
+    "header",
+    ["Bearer", "Bearer ", "Basic YTpi", "clew_abc", "Bearer clew_abc", "bearer é", "Bearer a b c"],
+)
 def test_a_wrong_token_is_refused_also_where_none_is_needed(served: Served, header: str) -> None:
     response = served.client.get("/v1/stats", headers=[(b"authorization", header.encode())])
     assert response.status_code == 401
 
 
-def test_a_batch_with_one_for_a_foreign_space_writes_nothing_whatever_stands_before_it(served: Served) -> None:
+def test_a_batch_with_one_for_a_foreign_space_writes_nothing_whatever_stands_before_it(
+    served: Served,
+) -> None:
     secret = served.token("write", spaces=("mine",))
-    batch = [{"text": TEXTS[0]}, {"text": TEXTS[1], "space": "\n"}, {"text": TEXTS[2], "space": "hidden"}]
+    batch = [
+        {"text": TEXTS[0]},
+        {"text": TEXTS[1], "space": "\n"},
+        {"text": TEXTS[2], "space": "hidden"},
+    ]
     problem = served.post("/v1/memories/batch", {"memories": batch}, status=403, token=secret)
     assert problem["code"] == "refused.forbidden"
     assert served.clew.stats()["nodes"] == 0
@@ -175,7 +226,9 @@ def test_of_two_tokens_neither_counts(served: Served) -> None:
 
 
 def test_a_token_ends_when_its_time_is_over(served: Served, clock: FixedClock) -> None:
-    secret, _ = Tokens(served.clew.store, served.clew.now).create("brief", spaces=None, rights=["read"], expires="12h")
+    secret, _ = Tokens(served.clew.store, served.clew.now).create(
+        "brief", spaces=None, rights=["read"], expires="12h"
+    )
     served.get("/v1/jobs", token=secret)
     clock.advance(days=1)
     served.get("/v1/jobs", status=401, token=secret)
@@ -188,13 +241,24 @@ def test_a_memory_of_another_space_is_as_unknown_as_none(served: Served) -> None
     for path in ("", "/history", "/related"):
         there = served.get(f"/v1/memories/{id}{path}", status=404, token=secret)
         absent = served.get(f"/v1/memories/{'0' * 26}{path}", status=404, token=secret)
-        told = [json.dumps({**each, "request_id": ""}).replace(each["id"], "ID") for each in (there, absent)]
+        told = [
+            json.dumps({**each, "request_id": ""}).replace(each["id"], "ID")
+            for each in (there, absent)
+        ]
         assert told[0] == told[1]
 
 
 def test_no_answer_tells_of_other_spaces(served: Served) -> None:
     served.add(TEXTS[0], space="hidden")
-    served.post("/v1/import", {"data": "# Plans\n\nThe hidden plan of the harbour.", "space": "hidden", "name": "plan.md"}, status=202)
+    served.post(
+        "/v1/import",
+        {
+            "data": "# Plans\n\nThe hidden plan of the harbour.",
+            "space": "hidden",
+            "name": "plan.md",
+        },
+        status=202,
+    )
     secret = served.token("read", spaces=("mine",))
     assert served.get("/v1/jobs", token=secret) == {"jobs": []}
     assert served.get("/v1/stats", token=secret)["nodes"] == 0
@@ -202,7 +266,12 @@ def test_no_answer_tells_of_other_spaces(served: Served) -> None:
     assert served.get("/v1/memories", token=secret) == {"memories": [], "cursor": None}
     served.get("/metrics", status=403, token=secret)
     served.get("/metrics", status=403, token=served.token("admin", spaces=("mine",)))
-    assert served.client.get("/metrics", headers={"Authorization": f"Bearer {served.token('admin')}"}).status_code == 200
+    assert (
+        served.client.get(
+            "/metrics", headers={"Authorization": f"Bearer {served.token('admin')}"}
+        ).status_code
+        == 200
+    )
 
 
 def test_a_refused_body_is_not_read(served: Served) -> None:

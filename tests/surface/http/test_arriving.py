@@ -1,4 +1,7 @@
-"""The server listens before its routes are loaded: it lives, is not ready yet, and keeps nobody who asks for more from an answer."""
+"""The server listens before its routes are loaded.
+
+It lives, is not ready yet, and keeps nobody who asks for more from an answer.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from clew.surface.http.arriving import Arriving
+from clew.surface.http.serving import Arriving
 from tests.surface.http.conftest import Serve
 
 
@@ -46,7 +49,13 @@ class Asking:
             "query_string": b"",
             "headers": headers,
         }
-        scope |= {"state": {}, "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 2), "scheme": "http", "http_version": "1.1"}
+        scope |= {
+            "state": {},
+            "client": ("127.0.0.1", 1),
+            "server": ("127.0.0.1", 2),
+            "scheme": "http",
+            "http_version": "1.1",
+        }
         scope |= {"root_path": "", "asgi": {"version": "3.0"}}
         await self.arriving(scope, receive, send)
         return answer[0]["status"], b"".join(message.get("body", b"") for message in answer[1:])

@@ -12,7 +12,7 @@ import uvicorn
 
 import clew
 from clew.surface.http.app import make_app
-from clew.surface.http.patience import patience
+from clew.surface.http.timeouts import patience
 
 BODY = b'{"query": "harbour"}'
 CHUNKED = b"14\r\n" + BODY + b"\r\n0\r\n\r\n"
@@ -26,7 +26,11 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int
     listening = socket.create_server(("127.0.0.1", 0))
     path: Path = tmp_path_factory.mktemp("framing") / "memory.clew"
     with clew.open(path, model={"embedder": "hashing"}) as memory:
-        server = uvicorn.Server(uvicorn.Config(make_app(memory), http=patience(600), log_config=None, timeout_graceful_shutdown=1))
+        server = uvicorn.Server(
+            uvicorn.Config(
+                make_app(memory), http=patience(600), log_config=None, timeout_graceful_shutdown=1
+            )
+        )
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         yield listening.getsockname()
@@ -35,7 +39,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int
 
 
 def statuses(address: tuple[str, int], headers: bytes, body: bytes) -> list[int]:
-    """Send a request and another one behind it; return the statuses of the answers until the connection is closed."""
+    """Send a request and another one behind it.
+
+    Return the statuses of the answers until the connection is closed.
+    """
     head = b"POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     with socket.create_connection(address) as client:
         client.sendall(head + headers + b"\r\n" + body + SECOND)
@@ -43,8 +50,12 @@ def statuses(address: tuple[str, int], headers: bytes, body: bytes) -> list[int]
     return [int(each[:3]) for each in answer.split(b"HTTP/1.1 ")[1:]]
 
 
-@pytest.mark.parametrize(("headers", "body"), [(LENGTH, BODY), (CHUNKS, CHUNKED)], ids=["length", "chunks"])
-def test_a_request_with_one_length_is_answered(address: tuple[str, int], headers: bytes, body: bytes) -> None:
+@pytest.mark.parametrize(
+    ("headers", "body"), [(LENGTH, BODY), (CHUNKS, CHUNKED)], ids=["length", "chunks"]
+)
+def test_a_request_with_one_length_is_answered(
+    address: tuple[str, int], headers: bytes, body: bytes
+) -> None:
     assert statuses(address, headers, body) == [200, 200]
 
 

@@ -1,4 +1,7 @@
-"""Imports run in a process of their own: what limits it, what its death means for the job, and that it dies with its server."""
+"""Imports run in a process of their own.
+
+What limits it, what its death means for the job, and that it dies with its server.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,9 @@ from typing import Any
 import pytest
 
 import clew
-from clew.surface.http import import_process
-from clew.surface.http.import_process import Child, ImportProcess, JobError, KilledError
-from clew.surface.http.job import DATA_KIND, KIND, Job, job_of
-from clew.surface.http.job_import import StoppingError
+from clew.surface.http import worker as import_process
+from clew.surface.http.jobs import DATA_KIND, KIND, Job, StoppingError, job_of
+from clew.surface.http.worker import Child, ImportProcess, JobError, KilledError
 from tests.surface.http.conftest import Process, children
 from tests.waiting import wait_until
 
@@ -29,7 +31,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds processes
 
 Start = Callable[..., Process]
 PAGE = "# Harbour\n\nThe cranes of the harbour are inspected in March by Anna Keller.\n"
-LONG = "".join(f"# Berth {number}\n\nBerth {number} is dredged in spring by the crew of Anna Keller.\n\n" for number in range(20_000))
+LONG = "".join(
+    f"# Berth {number}\n\nBerth {number} is dredged in spring by the crew of Anna Keller.\n\n"
+    for number in range(20_000)
+)
 """Takes far longer to import than a test needs to find and stop the process that does it."""
 
 
@@ -53,7 +58,9 @@ def import_child(server: Process, *, other_than: tuple[int, ...] = ()) -> int:
     found: list[int] = []
 
     def there() -> bool:
-        found[:] = [pid for pid in children(server.child.pid, "import_child") if pid not in other_than]
+        found[:] = [
+            pid for pid in children(server.child.pid, "import_child") if pid not in other_than
+        ]
         return bool(found)
 
     wait_until(there)
@@ -67,7 +74,9 @@ def test_an_import_runs_in_a_process_that_serves_several_jobs(process: Start) ->
     second = finished(server, offered(server, PAGE, "b.md"))
     assert [each["state"] for each in (first, second)] == ["done", "done"]
     assert children(server.child.pid, "import_child") == [pid]
-    sockets = [each for each in Path(f"/proc/{pid}/fd").iterdir() if "socket" in str(each.readlink())]
+    sockets = [
+        each for each in Path(f"/proc/{pid}/fd").iterdir() if "socket" in str(each.readlink())
+    ]
     assert sockets == [], "the process holds none of the server's sockets"
     assert server.ask("GET", "/v1/stats").json()["ledger"]["writes"] == {"imported": 2}
     assert server.end()[0] == 0
@@ -81,7 +90,9 @@ def test_a_job_that_killed_one_process_is_tried_again(process: Start) -> None:
     assert (job["state"], job["attempts"], job["report"]["totals"]["imported"]) == ("done", 2, 1)
 
 
-def test_a_job_that_kills_two_processes_fails_with_the_reason_also_under_another_server(process: Start, tmp_path: Path) -> None:
+def test_a_job_that_kills_two_processes_fails_with_the_reason_also_under_another_server(
+    process: Start, tmp_path: Path
+) -> None:
     server = process()
     id = offered(server)
     first = import_child(server)
@@ -97,7 +108,9 @@ def test_a_job_that_kills_two_processes_fails_with_the_reason_also_under_another
     assert (job["state"], job["attempts"]) == ("failed", 3)
     assert "SIGKILL" in job["error"]["message"]
     assert "tried 2 times" in job["error"]["message"]
-    assert finished(other, offered(other, PAGE, "next.md"))["state"] == "done", "the next job gets a new process"
+    assert finished(other, offered(other, PAGE, "next.md"))["state"] == "done", (
+        "the next job gets a new process"
+    )
 
 
 def record_of(folder: Path, id: str) -> Job:
@@ -107,7 +120,9 @@ def record_of(folder: Path, id: str) -> Job:
     return job_of(record)
 
 
-def test_a_stalled_import_holds_up_neither_health_nor_sigterm_and_is_not_counted(process: Start, tmp_path: Path) -> None:
+def test_a_stalled_import_holds_up_neither_health_nor_sigterm_and_is_not_counted(
+    process: Start, tmp_path: Path
+) -> None:
     server = process(CLEW_SERVE__DRAIN_SECONDS="1")
     id = offered(server)
     pid = import_child(server)
@@ -127,11 +142,15 @@ def locked(connection: sqlite3.Connection) -> bool:
     return connection.in_transaction
 
 
-def test_told_to_stop_it_ends_although_another_program_holds_the_store_of_an_import(process: Start, tmp_path: Path) -> None:
+def test_told_to_stop_it_ends_although_another_program_holds_the_store_of_an_import(
+    process: Start, tmp_path: Path
+) -> None:
     server = process(CLEW_SERVE__DRAIN_SECONDS="1", CLEW_STORE__BUSY_TIMEOUT_SECONDS="3000")
     offered(server)
     import_child(server)
-    with closing(sqlite3.connect(tmp_path / "memory.clew", isolation_level=None, timeout=0)) as other:
+    with closing(
+        sqlite3.connect(tmp_path / "memory.clew", isolation_level=None, timeout=0)
+    ) as other:
         wait_until(lambda: locked(other))
         assert server.end()[0] == 0
 
@@ -145,7 +164,13 @@ def opened(tmp_path: Path) -> Iterator[clew.Clew]:
         yield memory
 
 
-JOB = Job(id="0" * 26, space="default", source="page.md", created="2026-01-01", options={"space": "default"})
+JOB = Job(
+    id="0" * 26,
+    space="default",
+    source="page.md",
+    created="2026-01-01",
+    options={"space": "default"},
+)
 
 
 def run(memory: clew.Clew, data: str | None, **settings: Any) -> Any:
@@ -173,7 +198,9 @@ def test_a_file_that_needs_too_much_memory_fails_with_the_reason(opened: clew.Cl
     assert opened.verify() == ()
 
 
-def test_where_the_kernel_does_not_limit_memory_the_server_does(opened: clew.Clew, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_kernel_does_not_limit_memory_the_server_does(
+    opened: clew.Clew, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(import_process, "KERNEL_LIMITS_MEMORY", False)
     with pytest.raises(KilledError, match=r"more than 20 MB of memory.*serve\.import_memory_mb"):
         run(opened, LONG, import_memory_mb=20)
@@ -190,7 +217,8 @@ def test_a_stalled_import_is_ended_early_enough_for_the_server_to_close_within_t
 ) -> None:
     assert opened.opened_with is not None
     looks = iter(range(20))
-    clock = SimpleNamespace(monotonic=lambda: float(next(looks)))  # a second passes between two looks
+    # a second passes between two looks
+    clock = SimpleNamespace(monotonic=lambda: float(next(looks)))
     monkeypatch.setattr(import_process, "time", clock)
     monkeypatch.setattr(Child, "receive", lambda _self, _seconds: None)  # it never answers
     process = ImportProcess(opened.opened_with, replace(opened.settings.serve, drain_seconds=10))
@@ -205,7 +233,11 @@ def test_asked_to_stop_the_process_ends_the_import_between_two_steps(opened: cle
     opened.store.keep(DATA_KIND, JOB.id, {"base64": base64.b64encode(PAGE.encode()).decode()})
     child = Child()
     limits = {"cpu_seconds": 300, "memory_mb": 2000}
-    for message in ({"open": opened.opened_with, "parent": os.getpid(), **limits}, {"stop": True}, {"job": JOB.kept(), "path": None}):
+    for message in (
+        {"open": opened.opened_with, "parent": os.getpid(), **limits},
+        {"stop": True},
+        {"job": JOB.kept(), "path": None},
+    ):
         child.send(message)
     answer = child.receive(600)
     child.close_input(600)

@@ -17,7 +17,16 @@ from typing import Any
 import pytest
 
 from clew.surface import payload
-from clew.surface.http.job import DATA_KIND, KIND, LEASE_SECONDS, REPORT_KIND, Job, Owner, State, job_of
+from clew.surface.http.jobs import (
+    DATA_KIND,
+    KIND,
+    LEASE_SECONDS,
+    REPORT_KIND,
+    Job,
+    Owner,
+    State,
+    job_of,
+)
 from clew.surface.http.worker import gone
 from clew.testing import FixedClock
 from clew.times import iso
@@ -36,22 +45,35 @@ def imported(served: Served, body: Any, **options: Any) -> Any:
     return finished(served, served.post("/v1/import", body, status=202, **options)["id"], **options)
 
 
-def test_data_is_imported_and_the_report_is_that_of_python(served: Served, serve: Serve, tmp_path: Path) -> None:
-    response = served.client.post("/v1/import", json={"data": PAGE, "name": "harbour.md", "tags": ["port"], "category": "note"})
+def test_data_is_imported_and_the_report_is_that_of_python(
+    served: Served, serve: Serve, tmp_path: Path
+) -> None:
+    response = served.client.post(
+        "/v1/import",
+        json={"data": PAGE, "name": "harbour.md", "tags": ["port"], "category": "note"},
+    )
     assert response.status_code == 202
     assert response.headers["location"] == f"/v1/jobs/{response.json()['id']}"
     job = finished(served, response.json()["id"])
     other = serve(path=tmp_path / "other.clew").clew
     assert job["state"] == "done"
-    assert job["report"] == payload.imported(other.import_data(PAGE, name="harbour.md", tags=["port"], category="note"))
+    assert job["report"] == payload.imported(
+        other.import_data(PAGE, name="harbour.md", tags=["port"], category="note")
+    )
     assert served.clew.recall("who inspects the cranes").hits
-    again = imported(served, {"data": PAGE, "name": "harbour.md", "tags": ["port"], "category": "note"})
+    again = imported(
+        served, {"data": PAGE, "name": "harbour.md", "tags": ["port"], "category": "note"}
+    )
     assert again["report"]["totals"]["unchanged"] == 1
     assert [each["id"] for each in served.get("/v1/jobs")["jobs"]] == [again["id"], job["id"]]
 
 
 def test_bytes_come_as_base64(served: Served) -> None:
-    body = {"data": base64.b64encode(PAGE.encode()).decode(), "encoding": "base64", "name": "harbour.md"}
+    body = {
+        "data": base64.b64encode(PAGE.encode()).decode(),
+        "encoding": "base64",
+        "name": "harbour.md",
+    }
     assert imported(served, body)["report"]["totals"]["imported"] == 1
     assert served.post("/v1/import", {**body, "data": "not base64!"}, status=422)["field"] == "data"
 
@@ -73,7 +95,16 @@ def test_bytes_come_as_base64(served: Served) -> None:
 )
 def test_what_cannot_be_imported_is_refused_at_once(served: Served, body: Any, field: str) -> None:
     sent = json.dumps(body)  # the client itself would not send half a character
-    assert served.ask("POST", "/v1/import", status=422, content=sent, headers={"content-type": "application/json"})["field"] == field
+    assert (
+        served.ask(
+            "POST",
+            "/v1/import",
+            status=422,
+            content=sent,
+            headers={"content-type": "application/json"},
+        )["field"]
+        == field
+    )
     assert served.get("/v1/jobs") == {"jobs": []}
 
 
@@ -83,11 +114,15 @@ def test_what_was_sent_is_let_go_when_it_is_imported(served: Served) -> None:
     assert "Dana" not in str(served.clew.store.kept(KIND))
 
 
-def test_reports_are_told_one_by_one_and_a_look_at_the_list_does_not_read_them(served: Served) -> None:
+def test_reports_are_told_one_by_one_and_a_look_at_the_list_does_not_read_them(
+    served: Served,
+) -> None:
     job = imported(served, {"data": PAGE, "name": "harbour.md"})
     assert job["report"]["files"]
     assert [each["report"] for each in served.get("/v1/jobs")["jobs"]] == [None]
-    assert "harbour.md" not in str([each["report"] for each in served.clew.store.kept(KIND).values()])
+    assert "harbour.md" not in str(
+        [each["report"] for each in served.clew.store.kept(KIND).values()]
+    )
     assert served.clew.store.record(REPORT_KIND, job["id"]) == job["report"]
 
 
@@ -95,7 +130,10 @@ def test_imports_of_others_let_go_of_nothing_of_mine(serve: Serve) -> None:
     served = serve(kept_jobs=1)
     mine, other = served.token("write", spaces=("mine",)), served.token("write", spaces=("theirs",))
     job = imported(served, {"data": PAGE}, token=mine)
-    seen = [imported(served, {"data": PAGE, "name": f"{number}.md"}, token=other)["id"] for number in range(3)]
+    seen = [
+        imported(served, {"data": PAGE, "name": f"{number}.md"}, token=other)["id"]
+        for number in range(3)
+    ]
     assert [each["id"] for each in served.get("/v1/jobs", token=mine)["jobs"]] == [job["id"]]
     assert [each["id"] for each in served.get("/v1/jobs", token=other)["jobs"]] == seen[-1:]
     assert [served.clew.store.record(REPORT_KIND, id) is None for id in seen] == [True, True, False]
@@ -116,13 +154,19 @@ def notes(tmp_path: Path) -> Path:
     folder = tmp_path / "notes"
     (folder / "deeper").mkdir(parents=True)
     (folder / "harbour.md").write_text(PAGE, encoding="utf-8")
-    (folder / "deeper" / "berths.md").write_text("# Berths\n\nBerth 7 is closed until May for dredging.\n", encoding="utf-8")
-    (tmp_path / "secret.md").write_text("# Secret\n\nThe canary of the harbour master is yellow.\n", encoding="utf-8")
+    (folder / "deeper" / "berths.md").write_text(
+        "# Berths\n\nBerth 7 is closed until May for dredging.\n", encoding="utf-8"
+    )
+    (tmp_path / "secret.md").write_text(
+        "# Secret\n\nThe canary of the harbour master is yellow.\n", encoding="utf-8"
+    )
     return folder
 
 
 def test_no_path_is_opened_unless_a_folder_is_allowed(served: Served, notes: Path) -> None:
-    assert served.post("/v1/import", {"path": str(notes)}, status=403)["code"] == "refused.forbidden"
+    assert (
+        served.post("/v1/import", {"path": str(notes)}, status=403)["code"] == "refused.forbidden"
+    )
 
 
 def test_a_folder_below_an_allowed_one_is_imported(serve: Serve, notes: Path) -> None:
@@ -165,12 +209,19 @@ def test_links_inside_an_imported_folder_lead_nowhere_outside(serve: Serve, note
     served = serve(import_roots=[str(notes)])
     report = imported(served, {"path": str(notes)})["report"]
     assert report["totals"]["imported"] == 2
-    assert not [hit for hit in served.clew.recall("canary of the harbour master").hits if "canary" in hit.text]
+    assert not [
+        hit
+        for hit in served.clew.recall("canary of the harbour master").hits
+        if "canary" in hit.text
+    ]
 
 
 def test_what_lies_outside_cannot_be_told_from_what_is_not_there(serve: Serve, notes: Path) -> None:
     served = serve(import_roots=[str(notes)])
-    told = [served.post("/v1/import", {"path": path}, status=403)["detail"] for path in ("../secret.md", "../nothing.md")]
+    told = [
+        served.post("/v1/import", {"path": path}, status=403)["detail"]
+        for path in ("../secret.md", "../nothing.md")
+    ]
     assert told[0] == told[1]
 
 
@@ -197,7 +248,13 @@ def test_a_job_is_seen_by_those_who_know_its_space(served: Served) -> None:
 def left_behind(served: Served, **changes: Any) -> Job:
     """A job as a server that died has left it."""
     now = served.clew.now()
-    job = Job(id="0" * 26, space="default", source="harbour.md", created=iso(now), options={"space": "default"})
+    job = Job(
+        id="0" * 26,
+        space="default",
+        source="harbour.md",
+        created=iso(now),
+        options={"space": "default"},
+    )
     served.clew.store.keep(DATA_KIND, job.id, {"base64": base64.b64encode(PAGE.encode()).decode()})
     job = replace(job, state=State.RUNNING, attempts=1, started=iso(now), beat=iso(now), **changes)
     served.clew.store.keep(KIND, job.id, job.kept())
@@ -216,12 +273,15 @@ def test_a_job_of_a_dead_process_is_done_at_the_next_start(served: Served, serve
     assert (done["state"], done["attempts"], done["report"]["totals"]["imported"]) == ("done", 2, 1)
 
 
-def test_a_job_of_another_machine_is_left_until_its_lease_is_over(served: Served, serve: Serve, clock: FixedClock) -> None:
+def test_a_job_of_another_machine_is_left_until_its_lease_is_over(
+    served: Served, serve: Serve, clock: FixedClock
+) -> None:
     job = left_behind(served, owner=Owner(server="other", host="elsewhere", pid=1))
     second = serve()
     assert second.get(f"/v1/jobs/{job.id}")["state"] == "running"
     clock.advance(seconds=LEASE_SECONDS + 1)
-    second.client.app.state.service.jobs.offered.set()  # type: ignore[attr-defined]  # else it looks every few seconds
+    # Else it looks every few seconds
+    second.client.app.state.service.jobs.offered.set()  # type: ignore[attr-defined]
     assert finished(second, job.id)["state"] == "done"
 
 
@@ -240,7 +300,9 @@ def test_a_job_whose_data_is_gone_says_so(served: Served, serve: Serve) -> None:
     assert "Send it again" in done["error"]["message"]
 
 
-def test_a_server_that_stops_leaves_the_job_for_the_next(serve: Serve, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_stops_leaves_the_job_for_the_next(
+    serve: Serve, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     served = serve(import_roots=[str(notes)])
     begun, go_on = threading.Event(), threading.Event()
     real = served.clew.import_path
@@ -278,12 +340,19 @@ def test_an_import_that_fails_says_why(served: Served, monkeypatch: pytest.Monke
     assert "secret" not in str(job)
 
 
-def test_only_so_many_wait_and_only_so_many_are_remembered(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_so_many_wait_and_only_so_many_are_remembered(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
     served = serve(waiting_jobs=2, kept_jobs=2)
     go_on = threading.Event()
     real = served.clew.import_data
-    monkeypatch.setattr(served.clew, "import_data", lambda *data, **options: go_on.wait() and real(*data, **options))
-    ids = [served.post("/v1/import", {"data": PAGE, "name": f"{n}.md"}, status=202)["id"] for n in range(2)]
+    monkeypatch.setattr(
+        served.clew, "import_data", lambda *data, **options: go_on.wait() and real(*data, **options)
+    )
+    ids = [
+        served.post("/v1/import", {"data": PAGE, "name": f"{n}.md"}, status=202)["id"]
+        for n in range(2)
+    ]
     response = served.client.post("/v1/import", json={"data": PAGE})
     assert (response.status_code, response.json()["code"]) == (503, "http.crowded")
     go_on.set()

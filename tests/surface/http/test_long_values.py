@@ -37,16 +37,31 @@ def routes() -> Iterator[tuple[str, str, dict[str, Any]]]:
         document = make_app(memory).openapi()
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
-            schema = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
-            chosen: dict[str, Any] = next((each for each in schema.get("anyOf", [schema]) if "$ref" in each), {})
-            named = document["components"]["schemas"].get(chosen.get("$ref", "").rpartition("/")[2], {})
-            yield method.upper(), path, {"parameters": operation.get("parameters", []), "body": named}
+            schema = (
+                operation.get("requestBody", {})
+                .get("content", {})
+                .get("application/json", {})
+                .get("schema", {})
+            )
+            chosen: dict[str, Any] = next(
+                (each for each in schema.get("anyOf", [schema]) if "$ref" in each), {}
+            )
+            named = document["components"]["schemas"].get(
+                chosen.get("$ref", "").rpartition("/")[2], {}
+            )
+            yield (
+                method.upper(),
+                path,
+                {"parameters": operation.get("parameters", []), "body": named},
+            )
 
 
 ROUTES = list(routes())
 
 
-def requests(method: str, path: str, described: dict[str, Any], id: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def requests(
+    method: str, path: str, described: dict[str, Any], id: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield addresses and options of requests, each with one long value in it."""
     here = path.replace("{id}", id)
     for each in described["parameters"]:
@@ -59,11 +74,21 @@ def requests(method: str, path: str, described: dict[str, Any], id: str) -> Iter
     needed = {name: {**NEEDED, "id": id}[name] for name in described["body"].get("required", ())}
     for name in (*properties, UNKNOWN) if properties else ():
         for value in VALUES:
-            yield here, {"content": json.dumps({**needed, name: value}), "headers": {"content-type": "application/json"}}
+            yield (
+                here,
+                {
+                    "content": json.dumps({**needed, name: value}),
+                    "headers": {"content-type": "application/json"},
+                },
+            )
 
 
-@pytest.mark.parametrize(("method", "path", "described"), ROUTES, ids=lambda each: each if isinstance(each, str) else "")
-def test_no_problem_of_a_route_repeats_a_long_value(served: Served, method: str, path: str, described: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("method", "path", "described"), ROUTES, ids=lambda each: each if isinstance(each, str) else ""
+)
+def test_no_problem_of_a_route_repeats_a_long_value(
+    served: Served, method: str, path: str, described: dict[str, Any]
+) -> None:
     id = served.add("The staging database listens on port 5433")
     for address, options in requests(method, path, described, id):
         response = served.client.request(method, address, **options)
@@ -74,18 +99,37 @@ def test_no_problem_of_a_route_repeats_a_long_value(served: Served, method: str,
 
 
 @pytest.mark.parametrize(
-    "content", [LONG, f'{{"{KEY}": "{LONG}"', "[" * 100_000, '{"query":' * 5000, f'"{LONG}"', NUMBER, f'{{"query": {NUMBER}}}']
+    "content",
+    [
+        LONG,
+        f'{{"{KEY}": "{LONG}"',
+        "[" * 100_000,
+        '{"query":' * 5000,
+        f'"{LONG}"',
+        NUMBER,
+        f'{{"query": {NUMBER}}}',
+    ],
 )
 def test_no_problem_repeats_a_body_that_cannot_be_read(served: Served, content: str) -> None:
-    response = served.client.post("/v1/recall", content=content, headers={"content-type": "application/json"})
+    response = served.client.post(
+        "/v1/recall", content=content, headers={"content-type": "application/json"}
+    )
     assert response.status_code in (400, 422), response.text
     check_echo(response.text, content)
 
 
-@pytest.mark.parametrize("name", ["X-Request-ID", "Authorization", "Host", "Origin", "Content-Type", "Accept", "Cookie"])
-def test_no_problem_repeats_a_long_header(served: Served, name: str, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    "name", ["X-Request-ID", "Authorization", "Host", "Origin", "Content-Type", "Accept", "Cookie"]
+)
+def test_no_problem_repeats_a_long_header(
+    served: Served, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(0)
-    response = served.client.post("/v1/recall", content='{"query": 1}', headers={"content-type": "application/json", name: NUMBER})
+    response = served.client.post(
+        "/v1/recall",
+        content='{"query": 1}',
+        headers={"content-type": "application/json", name: NUMBER},
+    )
     assert 400 <= response.status_code < 500, response.text
     check_echo(f"{response.text}{dict(response.headers)}", name)
     check_echo(caplog.text, name)

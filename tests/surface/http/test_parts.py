@@ -12,17 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.surface.http.buckets import MOST_CALLERS, Buckets
-from clew.surface.http.pool import Pool
+from clew.surface.http.edge import MOST_CALLERS, Buckets
+from clew.surface.http.pool import AHEAD, Pool, StalledError, Stream, chunks
 from clew.surface.http.problems import CrowdedError, DrainingError, SlowAnswerError
-from clew.surface.http.streaming import AHEAD, StalledError, Stream, chunks
 from tests.waiting import LONG_SECONDS
 
 T = TypeVar("T")
 
 
 @given(st.lists(st.floats(0, 3), max_size=60), st.floats(0.1, 20), st.integers(1, 10))
-def test_no_caller_ever_gets_more_than_burst_and_rate_allow(pauses: list[float], rate: float, burst: int) -> None:
+def test_no_caller_ever_gets_more_than_burst_and_rate_allow(
+    pauses: list[float], rate: float, burst: int
+) -> None:
     now = 0.0
     buckets = Buckets(per_second=rate, burst=burst, timer=lambda: now)
     taken: list[float] = []
@@ -178,7 +179,8 @@ def test_a_reader_who_leaves_or_falls_asleep_frees_the_thread() -> None:
 
     async def fall_asleep() -> None:
         stream = Stream(pool, endless(), patience=0.01)
-        with pytest.raises(StalledError):  # from the first piece on, if the loop stands still for so long
+        # from the first piece on, if the loop stands still for so long
+        with pytest.raises(StalledError):
             reading = stream.rest(await stream.first())
             await asyncio.wrap_future(stream._future)
             assert pool.taken == 0

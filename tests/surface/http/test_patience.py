@@ -1,4 +1,7 @@
-"""A connection on which nothing comes, or nothing is read, is ended: it must not keep a place from others."""
+"""A connection on which nothing comes, or nothing is read, is ended.
+
+It must not keep a place from others.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ import httpx
 import pytest
 import uvicorn
 
-from clew.surface.http.patience import patience
+from clew.surface.http.timeouts import patience
 from tests.surface.http.conftest import Process
 from tests.waiting import LONG_SECONDS, wait_until
 
@@ -24,7 +27,13 @@ BRIEFLY = 0.05  # seconds
 async def answering(scope: Any, receive: Any, send: Any) -> None:
     body = LONG if scope["path"] == "/long" else b"done"
     status = 413 if scope["method"] == "POST" else 200  # before the body has come
-    await send({"type": "http.response.start", "status": status, "headers": [(b"content-length", str(len(body)).encode())]})
+    await send(
+        {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [(b"content-length", str(len(body)).encode())],
+        }
+    )
     await send({"type": "http.response.body", "body": body})
 
 
@@ -32,7 +41,13 @@ async def answering(scope: Any, receive: Any, send: Any) -> None:
 def listening(seconds: float) -> Iterator[tuple[str, int]]:
     """Serve with so much patience, and yield the address."""
     place = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(answering, http=patience(seconds, seconds), log_config=None, lifespan="off", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        answering,
+        http=patience(seconds, seconds),
+        log_config=None,
+        lifespan="off",
+        timeout_graceful_shutdown=1,
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place]})
     thread.start()
@@ -78,7 +93,9 @@ def test_a_client_that_says_nothing_is_let_go(address: tuple[str, int]) -> None:
     ],
     ids=["head", "second head", "rest of a refused body"],
 )
-def test_one_that_drips_is_let_go_however_often_it_sends(address: tuple[str, int], begun: bytes) -> None:
+def test_one_that_drips_is_let_go_however_often_it_sends(
+    address: tuple[str, int], begun: bytes
+) -> None:
     with socket.create_connection(address) as connection:
         connection.sendall(begun)
         end(connection, drip=b"a")  # would go on for ever
@@ -88,7 +105,8 @@ def test_one_that_does_not_read_its_answer_is_let_go(address: tuple[str, int]) -
     with socket.create_connection(address) as connection:
         connection.sendall(b"GET /long HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         with pytest.raises(OSError, match=r"reset|pipe"):
-            wait_until(lambda: connection.send(b"a") == 0)  # answered with a reset as soon as nobody is there
+            # answered with a reset as soon as nobody is there
+            wait_until(lambda: connection.send(b"a") == 0)
 
 
 def test_one_that_is_only_slow_is_served() -> None:
@@ -98,7 +116,9 @@ def test_one_that_is_only_slow_is_served() -> None:
         assert connection.recv(1000).startswith(b"HTTP/1.1 200")
 
 
-def test_connections_without_a_request_keep_nobody_out_for_long(process: Callable[..., Process]) -> None:
+def test_connections_without_a_request_keep_nobody_out_for_long(
+    process: Callable[..., Process],
+) -> None:
     server = process(CLEW_SERVE__MAX_CONNECTIONS="4", CLEW_SERVE__RECEIVE_SECONDS="0.5")
     host, port = server.url.removeprefix("http://").split(":")
     idle = [socket.create_connection((host, int(port))) for _ in range(6)]

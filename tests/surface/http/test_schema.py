@@ -1,4 +1,7 @@
-"""The OpenAPI document is true: every route is in it, every answer fits it, and nothing unforeseen comes back."""
+"""The OpenAPI document is true.
+
+Every route is in it, every answer fits it, and nothing unforeseen comes back.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,11 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase
 from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
 from starlette.testclient import TestClient
 
 import clew
@@ -23,7 +30,12 @@ from clew.surface.http.reference import reference_markdown, right_of
 from tests.surface.http.conftest import OWN, TEXTS, Served
 
 DOCS = Path(__file__).parents[3] / "docs"
-CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
 EXAMPLES = 8  # for each operation, right and wrong
 
 
@@ -45,7 +57,9 @@ def test_every_operation_is_described_with_its_refusals_and_its_token(served: Se
         assert {"401", "422", "503"} <= set(told["responses"]), path
         assert ("security" in told) == (right_of(path, method) != "none"), path
         for status, response in told["responses"].items():
-            assert ("application/problem+json" in response.get("content", {})) == (int(status) >= 400), (path, status)
+            assert ("application/problem+json" in response.get("content", {})) == (
+                int(status) >= 400
+            ), (path, status)
 
 
 def test_every_reference_of_the_document_leads_somewhere(served: Served) -> None:
@@ -69,7 +83,9 @@ def test_every_route_of_the_contract_is_there(served: Served) -> None:
         POST /v1/recall, POST /v1/search/hybrid, POST /v1/search/agent, POST /v1/why, POST /v1/why-not, POST /v1/replay, POST /v1/import,
         GET /v1/jobs, GET /v1/jobs/{id}, GET /v1/export, GET /v1/stats, GET /health, GET /health/live, GET /health/ready, GET /metrics
     """
-    found = {f"{method.upper()} {path}" for method, path, _ in operations(served.get("/openapi.json"))}
+    found = {
+        f"{method.upper()} {path}" for method, path, _ in operations(served.get("/openapi.json"))
+    }
     assert found == {each.strip() for each in expected.replace("\n", " ").split(",")}
 
 
@@ -99,7 +115,9 @@ def known_operations() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("method", "path"), known_operations())
 @pytest.mark.parametrize("mode", list(schemathesis.GenerationMode))
-def test_no_request_makes_a_server_error_or_an_undocumented_answer(schema: Any, method: str, path: str, mode: Any) -> None:
+def test_no_request_makes_a_server_error_or_an_undocumented_answer(
+    schema: Any, method: str, path: str, mode: Any
+) -> None:
     # By hand: the library's own pytest plugin does not know this pytest.
     @hypothesis.given(case=schema[path][method].as_strategy(generation_mode=mode))
     @hypothesis.settings(
@@ -116,4 +134,5 @@ def test_no_request_makes_a_server_error_or_an_undocumented_answer(schema: Any, 
     try:
         answers()
     except hypothesis.errors.Unsatisfiable:
-        assert mode is schemathesis.GenerationMode.NEGATIVE  # a route that takes nothing cannot be asked wrongly
+        # a route that takes nothing cannot be asked wrongly
+        assert mode is schemathesis.GenerationMode.NEGATIVE

@@ -19,10 +19,9 @@ from starlette.routing import Route
 
 from clew.engine import Clew
 from clew.engine import open as open_clew
-from clew.engine.access import OWNER
-from clew.engine.tokens import Tokens
+from clew.engine.auth import OWNER, Tokens
 from clew.errors import UnauthorisedError
-from clew.surface.mcp.http import Scope, streamable_app
+from clew.surface.mcp.server import Scope, streamable_app
 from tests.fork_server import shared_command
 
 HANDSHAKE, STATELESS = "legacy", "2026-07-28"  # as the client calls its modes
@@ -51,9 +50,13 @@ def opened(store: Path) -> Iterator[Clew]:
         yield clew
 
 
-def over_stdio(environment: dict[str, str], script: Script, *options: str, mode: str = HANDSHAKE) -> Any:
+def over_stdio(
+    environment: dict[str, str], script: Script, *options: str, mode: str = HANDSHAKE
+) -> Any:
     """Run a script against `clew mcp` as a process of its own."""
-    server = StdioServerParameters(command=str(shared_command()), args=["mcp", *options], env=environment)
+    server = StdioServerParameters(
+        command=str(shared_command()), args=["mcp", *options], env=environment
+    )
 
     async def run() -> Any:
         async with Client(server, mode=mode) as client:

@@ -28,7 +28,9 @@ def command_in(client: str, snippet: str) -> list[str]:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_snippet_holds_the_command_and_the_store_of_this_machine(cli: Cli, client: str, tmp_path: Path) -> None:
+def test_a_snippet_holds_the_command_and_the_store_of_this_machine(
+    cli: Cli, client: str, tmp_path: Path
+) -> None:
     store = tmp_path / "with a space" / 'and "quotes" ü.clew'
     options = ("--store", str(store), "--space", "team notes", "--read-only")
     snippet = cli("mcp", "--print-config", client, *options).stdout
@@ -55,6 +57,8 @@ def test_without_the_sdk_it_says_how_to_get_it(cli: Cli) -> None:
         "importlib.util.find_spec = lambda name, *rest: None if name == 'mcp' else find(name, *rest)\n"
         "sys.argv = ['clew', 'mcp']\nfrom clew.surface.cli import main\nmain()"
     )
-    done = subprocess.run([sys.executable, "-c", program], input=b"", capture_output=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=b"", capture_output=True, check=False
+    )
     assert done.returncode == 2
     assert b"pip install 'clew[mcp]'" in done.stderr

@@ -11,10 +11,10 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from clew.engine import Clew
-from clew.engine.access import OWNER
-from clew.engine.guarded import Guarded
+from clew.engine.auth import OWNER
+from clew.engine.authorised import Guarded
 from clew.surface.mcp.answering import call, read
-from clew.surface.mcp.objecting import objection
+from clew.surface.mcp.serving import objection
 from clew.surface.mcp.tools import TOOLS, Tool
 from tests.long_values import DIGIT, KEY, LONG, UNKNOWN, check_echo
 from tests.surface.http.test_long_values import nested
@@ -26,7 +26,10 @@ VALUES: tuple[Any, ...] = (LONG, [LONG], {KEY: [LONG]}, int(DIGIT * 4000), neste
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_no_error_of_a_tool_repeats_a_long_argument(opened: Clew, tool: Tool) -> None:
     id = opened.remember("The staging database listens on port 5433").id
-    needed = {name: {"text": "A sentence that is fine by itself", "query": "which port", "id": id}[name] for name in tool.needs}
+    needed = {
+        name: {"text": "A sentence that is fine by itself", "query": "which port", "id": id}[name]
+        for name in tool.needs
+    }
     for name in (*tool.takes, UNKNOWN):
         for value in VALUES:
             answer = call(lambda: Guarded(opened, OWNER), tool, {**needed, name: value})
@@ -57,7 +60,13 @@ def test_no_error_of_the_protocol_repeats_a_long_value(environment: dict[str, st
 
 @pytest.mark.parametrize(
     "line",
-    [LONG, f'{{"jsonrpc": "2.0", "id": 1, "method": "{LONG}", "{KEY}": 1', f'"{LONG}"', "[" * 100_000, f'{{"jsonrpc": "{LONG}", "id": 1}}'],
+    [
+        LONG,
+        f'{{"jsonrpc": "2.0", "id": 1, "method": "{LONG}", "{KEY}": 1',
+        f'"{LONG}"',
+        "[" * 100_000,
+        f'{{"jsonrpc": "{LONG}", "id": 1}}',
+    ],
 )
 def test_no_answer_to_a_line_that_is_no_message_repeats_it(line: str) -> None:
     check_echo(objection(line) or "", line)

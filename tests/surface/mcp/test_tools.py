@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # comes with the SDK, without types
+
+# Comes with the SDK, without types
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from tokenizers import Tokenizer
 
 from clew.errors import InputError
-from clew.surface.mcp.arguments import checked
 from clew.surface.mcp.budget import tokens
 from clew.surface.mcp.calls import CALLS
 from clew.surface.mcp.reference import reference_markdown
-from clew.surface.mcp.tools import BY_NAME, TOOLS, tool_list
+from clew.surface.mcp.tools import BY_NAME, TOOLS, checked, tool_list
 
 MOST_TOKENS = 2500
 DOCS = Path(__file__).parents[3] / "docs"
@@ -26,7 +27,16 @@ def as_sent() -> str:
 
 
 def test_there_are_eight_tools_and_each_does_something() -> None:
-    assert [tool["name"] for tool in tool_list()] == ["remember", "recall", "explain", "related", "timeline", "update", "forget", "status"]
+    assert [tool["name"] for tool in tool_list()] == [
+        "remember",
+        "recall",
+        "explain",
+        "related",
+        "timeline",
+        "update",
+        "forget",
+        "status",
+    ]
     assert list(CALLS) == list(BY_NAME)
 
 
@@ -42,18 +52,33 @@ def test_the_list_fits_into_its_tokens_as_the_default_model_counts_them(real_mod
 
 
 @pytest.mark.parametrize("tool", tool_list(), ids=lambda tool: str(tool["name"]))
-def test_a_tool_says_what_it_takes_what_it_gives_and_how_careful_to_be(tool: dict[str, Any]) -> None:
+def test_a_tool_says_what_it_takes_what_it_gives_and_how_careful_to_be(
+    tool: dict[str, Any],
+) -> None:
     for schema in (tool["inputSchema"], tool["outputSchema"]):
         Draft202012Validator.check_schema(schema)
         assert schema["type"] == "object"
     assert all(each["description"] for each in tool["inputSchema"]["properties"].values())
     assert set(tool["outputSchema"]["required"]) == set(tool["outputSchema"]["properties"])
-    assert set(tool["annotations"]) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+    assert set(tool["annotations"]) == {
+        "readOnlyHint",
+        "destructiveHint",
+        "idempotentHint",
+        "openWorldHint",
+    }
     assert tool["annotations"]["openWorldHint"] is False
 
 
-def test_only_what_looks_says_that_it_only_looks_and_only_what_overwrites_that_it_destroys() -> None:
-    assert {tool.name for tool in TOOLS if tool.reads} == {"recall", "explain", "related", "timeline", "status"}
+def test_only_what_looks_says_that_it_only_looks_and_only_what_overwrites_that_it_destroys() -> (
+    None
+):
+    assert {tool.name for tool in TOOLS if tool.reads} == {
+        "recall",
+        "explain",
+        "related",
+        "timeline",
+        "status",
+    }
     assert {tool.name for tool in TOOLS if tool.destroys} == {"update", "forget"}
 
 
@@ -78,7 +103,9 @@ def test_the_page_of_tools_is_the_generated_one() -> None:
         ("status", {"verbose": True}, "verbose", "It takes nothing."),
     ],
 )
-def test_an_argument_that_cannot_be_used_is_named_with_the_way_out(name: str, given: dict[str, Any], field: str, way_out: str) -> None:
+def test_an_argument_that_cannot_be_used_is_named_with_the_way_out(
+    name: str, given: dict[str, Any], field: str, way_out: str
+) -> None:
     with pytest.raises(InputError) as raised:
         checked(BY_NAME[name], given)
     assert raised.value.field == field

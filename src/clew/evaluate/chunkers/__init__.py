@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from clew.documents.chunkers.port import Chunk, Embed
 from clew.errors import InputError
 from clew.evaluate.chunkers.chonkie import Chonkie
 from clew.evaluate.chunkers.cutting import CHUNK, cut
 from clew.evaluate.chunkers.port import Chunker, Sized, count_tokens
 from clew.ingest import chunkers as product
-from clew.ingest.chunkers import Chunk, Embed
 
-__all__ = ["CHUNK", "NAMES", "Chonkie", "Chunk", "Chunker", "Fixed", "Recursive", "Sized", "chunker", "count_tokens", "cut"]
+__all__ = [
+    "CHUNK",
+    "NAMES",
+    "Chonkie",
+    "Chunk",
+    "Chunker",
+    "Fixed",
+    "Recursive",
+    "Sized",
+    "chunker",
+    "count_tokens",
+    "cut",
+]
 
 Fixed = partial(Sized, product.Fixed())
 Recursive = partial(Sized, product.Recursive())
@@ -30,7 +42,9 @@ NAMES = (*_OURS, "semantic", "chonkie-recursive", "chonkie-code")
 
 
 def chunker(name: str, *, size: int, overlap: int = 0, embed: Embed | None = None) -> Chunker:
-    """Return a chunker by name, with its budget in tokens of `count_tokens`; `semantic` needs a function that embeds.
+    """Return a chunker by name, with its budget in tokens of `count_tokens`.
+
+    `semantic` needs a function that embeds.
 
     >>> chunker("recursive", size=200).name
     'recursive-200'
@@ -42,11 +56,21 @@ def chunker(name: str, *, size: int, overlap: int = 0, embed: Embed | None = Non
     if name not in NAMES:
         raise InputError("chunker", name, "is not a chunker", f"Use one of {', '.join(NAMES)}.")
     if overlap:
-        raise InputError("overlap", overlap, f"is not something that {name} does", "Use 0, or one of our own chunkers.")
+        raise InputError(
+            "overlap",
+            overlap,
+            f"is not something that {name} does",
+            "Use 0, or one of our own chunkers.",
+        )
     return Chonkie(size, name.removeprefix("chonkie-"))
 
 
 def _semantic(embed: Embed | None) -> product.Semantic:
     if embed is None:
-        raise InputError("chunker", "semantic", "needs a model, and there is none", "Name one with model.embedder, or use another chunker.")
+        raise InputError(
+            "chunker",
+            "semantic",
+            "needs a model, and there is none",
+            "Name one with model.embedder, or use another chunker.",
+        )
     return product.Semantic(embed)

@@ -7,20 +7,24 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from clew.documents.chunkers.port import Chunk
+from clew.documents.chunkers.recursive import Fixed
 from clew.errors import InputError, ModelMissingError
 from clew.evaluate.chunkers.port import Sized, checked_size, count_tokens, pieces
-from clew.ingest.chunkers import Chunk, Fixed
 
 KINDS = ("recursive", "code")
-LANGUAGES = frozenset({"python", "java"})  # formats that the code chunker gets; others go to the recursive one
+# formats that the code chunker gets; others go to the recursive one
+LANGUAGES = frozenset({"python", "java"})
 
 
 @dataclass(frozen=True, slots=True)
 class Chonkie:
-    """Cuts with chonkie, which counts with `count_tokens`; a piece over the budget is cut further, as our own would be.
+    """Cuts with chonkie, which counts with `count_tokens`.
 
-    Its last resort (cutting a long word by a tokenizer's tokens) is left out for the same reason. The code chunker
-    is told the language; it guesses nothing and downloads nothing.
+    A piece over the budget is cut further, as our own would be.
+
+    Its last resort (cutting a long word by a tokenizer's tokens) is left out for the same reason.
+    The code chunker is told the language; it guesses nothing and downloads nothing.
     """
 
     size: int
@@ -31,7 +35,12 @@ class Chonkie:
         """Refuse a kind that chonkie does not have here, or a size that cannot be kept."""
         checked_size(self.size)
         if self.kind not in KINDS:
-            raise InputError("kind", self.kind, "is not a chunker of chonkie that is compared here", f"Use {' or '.join(KINDS)}.")
+            raise InputError(
+                "kind",
+                self.kind,
+                "is not a chunker of chonkie that is compared here",
+                f"Use {' or '.join(KINDS)}.",
+            )
 
     @property
     def name(self) -> str:
@@ -39,24 +48,39 @@ class Chonkie:
         return f"chonkie-{self.kind}-{self.size}"
 
     def chunk(self, text: str, *, format: str = "text") -> tuple[Chunk, ...]:
-        """Return chonkie's pieces with offsets that hold; pieces of white space only are dropped."""
+        """Return chonkie's pieces with offsets that hold.
+
+        Pieces of white space only are dropped.
+        """
         language = format if self.kind == "code" and format in LANGUAGES else ""
         if language not in self._made:
             self._made[language] = _code(self.size, language) if language else _recursive(self.size)
-        found = _placed(text, [piece.text for piece in self._made[language].chunk(text)]) if text.strip() else iter(())
-        return pieces(text, [part for start, end in found for part in _within(text, start, end, self.size)])
+        found = (
+            _placed(text, [piece.text for piece in self._made[language].chunk(text)])
+            if text.strip()
+            else iter(())
+        )
+        return pieces(
+            text, [part for start, end in found for part in _within(text, start, end, self.size)]
+        )
 
 
 def _recursive(size: int) -> Any:
     chonkie = _library("chonkie")
-    levels = [level for level in chonkie.RecursiveRules().levels if level.delimiters or level.whitespace]
-    return chonkie.RecursiveChunker(tokenizer=count_tokens, chunk_size=size, rules=chonkie.RecursiveRules(levels=levels))
+    levels = [
+        level for level in chonkie.RecursiveRules().levels if level.delimiters or level.whitespace
+    ]
+    return chonkie.RecursiveChunker(
+        tokenizer=count_tokens, chunk_size=size, rules=chonkie.RecursiveRules(levels=levels)
+    )
 
 
 def _code(size: int, language: str) -> Any:
     _library("tree_sitter_language_pack")
     try:
-        return _library("chonkie").CodeChunker(tokenizer=count_tokens, chunk_size=size, language=language)
+        return _library("chonkie").CodeChunker(
+            tokenizer=count_tokens, chunk_size=size, language=language
+        )
     except Exception as error:  # later versions of its grammar package download on first use, and raise what they like
         raise ModelMissingError(
             f"chonkie's code chunker cannot be used: {error}. Install the versions that carry their grammars: pip install 'clew[eval]'",
@@ -69,17 +93,26 @@ def _library(module: str) -> Any:
         return import_module(module)
     except ImportError as error:
         raise ModelMissingError(
-            f"chonkie is not installed ({error}). Install it with: pip install 'clew[eval]'", library="chonkie"
+            f"chonkie is not installed ({error}). Install it with: pip install 'clew[eval]'",
+            library="chonkie",
         ) from error
 
 
 def _placed(text: str, parts: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield where each piece stands; its own offsets count bytes in some versions, so they are not used."""
+    """Yield where each piece stands.
+
+    Its own offsets count bytes in some versions, so they are not used.
+    """
     at = 0
     for part in parts:
         start = text.find(part, at)
         if start < 0:
-            raise InputError("chonkie", part, "returned a piece that is not in the text", "Install the version of clew[eval].")
+            raise InputError(
+                "chonkie",
+                part,
+                "returned a piece that is not in the text",
+                "Install the version of clew[eval].",
+            )
         at = start + len(part)
         if part.strip():
             yield start, at
@@ -88,4 +121,9 @@ def _placed(text: str, parts: list[str]) -> Iterator[tuple[int, int]]:
 def _within(text: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
     if count_tokens(text[start:end]) <= size:
         return iter(((start, end),))
-    return iter([(start + chunk.start, start + chunk.end) for chunk in Sized(Fixed(), size).chunk(text[start:end])])
+    return iter(
+        [
+            (start + chunk.start, start + chunk.end)
+            for chunk in Sized(Fixed(), size).chunk(text[start:end])
+        ]
+    )

@@ -1,16 +1,20 @@
-"""What a chunker is here: one with its budget, so that a table can name it. All budgets are in one unit."""
+"""What a chunker is here: one with its budget, so that a table can name it.
+
+All budgets are in one unit.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from clew.documents.chunkers.port import Boundary, Chunk, ChunkOptions
 from clew.errors import InputError
 from clew.ingest import chunkers as product
-from clew.ingest.chunkers import Boundary, Chunk, ChunkOptions
 
 SMALLEST_SIZE = 8  # below it a single long word no longer fits
-LEAST_SHARE = 5  # a chunk below a fifth of its budget joins a neighbour: 100 of 512, as the product has it
+# a chunk below a fifth of its budget joins a neighbour: 100 of 512, as the product has it
+LEAST_SHARE = 5
 
 count_tokens = product.estimate
 """The size of a text: the one unit for all chunkers, ours and others'."""
@@ -24,7 +28,10 @@ class Chunker(Protocol):
         """The name in tables, with every number that matters: `recursive-200`."""
 
     def chunk(self, text: str, *, format: str = "text") -> tuple[Chunk, ...]:
-        """Return the pieces of a text of a format (text, markdown, python, …); none for white space."""
+        """Return the pieces of a text of a format (text, markdown, python, …).
+
+        None for white space.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,10 @@ class Sized:
         """Refuse a size or an overlap that cannot be kept."""
         checked_size(self.size, overlap=self.overlap)
         options = ChunkOptions(
-            min_tokens=self.size // LEAST_SHARE, target_tokens=self.size, max_tokens=self.size, overlap_tokens=self.overlap
+            min_tokens=self.size // LEAST_SHARE,
+            target_tokens=self.size,
+            max_tokens=self.size,
+            overlap_tokens=self.overlap,
         )
         object.__setattr__(self, "options", options)
 
@@ -57,13 +67,23 @@ class Sized:
 def checked_size(size: int, *, overlap: int = 0) -> None:
     """Complain about a size or an overlap that no chunker can keep."""
     if size < SMALLEST_SIZE:
-        raise InputError("size", size, "is too small a chunk", f"Use {SMALLEST_SIZE} tokens or more.")
+        raise InputError(
+            "size", size, "is too small a chunk", f"Use {SMALLEST_SIZE} tokens or more."
+        )
     if not 0 <= overlap <= size // 2:
-        raise InputError("overlap", overlap, "is not between nothing and half of the size", f"Use 0 to {size // 2} tokens.")
+        raise InputError(
+            "overlap",
+            overlap,
+            "is not between nothing and half of the size",
+            f"Use 0 to {size // 2} tokens.",
+        )
 
 
 def pieces(text: str, ranges: list[tuple[int, int]]) -> tuple[Chunk, ...]:
-    """Return the chunks at the given offsets, numbered in order; a peer does not say what ended them."""
+    """Return the chunks at the given offsets, numbered in order.
+
+    A peer does not say what ended them.
+    """
     return tuple(
         Chunk(text=text[start:end], start=start, end=end, index=index, boundary=Boundary.SIZE_LIMIT)
         for index, (start, end) in enumerate(ranges)

@@ -39,7 +39,10 @@ class Asked:
         levels: tuple[str, ...] | None = None,
         notes: Iterable[str] = (),
     ) -> Dataset:
-        """Put the answer together; the limit takes the first questions and leaves the texts whole."""
+        """Put the answer together.
+
+        The limit takes the first questions and leaves the texts whole.
+        """
         return Dataset(
             name=self.card.name,
             part=self.part,

@@ -12,8 +12,16 @@ from clew.evaluate.datasets.card import EVERYTHING, Card
 from clew.evaluate.datasets.record import Record
 
 FILES = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv | qrels/*.tsv")
-PARTS = {"dev": "qrels/dev.tsv, or qrels/train.tsv where there is none", "test": "qrels/test.tsv", "all": "every file in qrels"}
-SPLITS = {"dev": "qrels/dev.tsv | qrels/train.tsv", "test": "qrels/test.tsv", EVERYTHING: "qrels/*.tsv"}
+PARTS = {
+    "dev": "qrels/dev.tsv, or qrels/train.tsv where there is none",
+    "test": "qrels/test.tsv",
+    "all": "every file in qrels",
+}
+SPLITS = {
+    "dev": "qrels/dev.tsv | qrels/train.tsv",
+    "test": "qrels/test.tsv",
+    EVERYTHING: "qrels/*.tsv",
+}
 _URL = "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 
@@ -40,12 +48,21 @@ SCIFACT = Card(
 
 
 def load(asked: Asked) -> Dataset:
-    """Return the corpus as passages and the judged queries of a split; judgements of zero or less are not relevant."""
+    """Return the corpus as passages and the judged queries of a split.
+
+    Judgements of zero or less are not relevant.
+    """
     folder = asked.folder
     known: set[str] = set()
-    passages = {record.new("_id", known): _passage(record) for record in folder.records(folder.one("corpus.jsonl"))}
+    passages = {
+        record.new("_id", known): _passage(record)
+        for record in folder.records(folder.one("corpus.jsonl"))
+    }
     asking: set[str] = set()
-    texts = {record.new("_id", asking): record.text("text") for record in folder.records(folder.one("queries.jsonl"))}
+    texts = {
+        record.new("_id", asking): record.text("text")
+        for record in folder.records(folder.one("queries.jsonl"))
+    }
     judged: dict[str, dict[str, int]] = defaultdict(dict)
     unknown: list[str] = []
     for path in folder.all(SPLITS[asked.part]):
@@ -54,13 +71,26 @@ def load(asked: Asked) -> Dataset:
                 unknown.append(f"{document} ({query})")
             elif grade > 0:
                 judged[query][document] = grade
-    queries = [Query(id=id, text=text, relevant={"document": judged[id]}) for id, text in texts.items() if id in judged]
-    return asked.dataset(queries, passages=passages.values(), notes=counted(len(unknown), "judged documents not in the corpus", unknown))
+    queries = [
+        Query(id=id, text=text, relevant={"document": judged[id]})
+        for id, text in texts.items()
+        if id in judged
+    ]
+    return asked.dataset(
+        queries,
+        passages=passages.values(),
+        notes=counted(len(unknown), "judged documents not in the corpus", unknown),
+    )
 
 
 def _passage(record: Record) -> Passage:
     id = record.text("_id")
-    return Passage(id=id, text=record.text("text"), title=record.text("title") if "title" in record else "", keys={"document": id})
+    return Passage(
+        id=id,
+        text=record.text("text"),
+        title=record.text("title") if "title" in record else "",
+        keys={"document": id},
+    )
 
 
 def _judgements(asked: Asked, path: Path, texts: dict[str, str]) -> list[tuple[str, str, int]]:

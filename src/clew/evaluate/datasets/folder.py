@@ -16,19 +16,24 @@ import yaml
 from clew.errors import InputError, shown
 from clew.evaluate.datasets.card import Card, matches
 from clew.evaluate.datasets.record import Place, Record
+from clew.files import read_file
 from clew.parsing import ParseError, parse_yaml
-from clew.user_files import read_file
 
 LARGEST_FILE_BYTES = 4_000_000_000
 
 
 class Folder:
-    """Reads the files of one set; `data_hash` is the SHA-256 of all bytes read so far, in order of reading."""
+    """Reads the files of one set.
+
+    `data_hash` is the SHA-256 of all bytes read so far, in order of reading.
+    """
 
     def __init__(self, card: Card, path: Path) -> None:
         """Take the set's card and its folder, which must exist."""
         if not path.is_dir():
-            raise InputError("path", str(path), f"is not a folder with {card.title}", self._get(card))
+            raise InputError(
+                "path", str(path), f"is not a folder with {card.title}", self._get(card)
+            )
         self.path = path
         self._card = card
         self._way_out = f"Correct the file, or get it again. {self._get(card)}"
@@ -40,10 +45,18 @@ class Folder:
         return self._hash.hexdigest()
 
     def all(self, pattern: str) -> tuple[Path, ...]:
-        """Return what matches a pattern (alternatives between ` | `), in order of name; at least one file."""
+        """Return what matches a pattern (alternatives between ` | `), in order of name.
+
+        At least one file.
+        """
         found = matches(self.path, pattern)
         if not found:
-            raise InputError(str(self.path), pattern, f"holds no such file of {self._card.title}", self._get(self._card))
+            raise InputError(
+                str(self.path),
+                pattern,
+                f"holds no such file of {self._card.title}",
+                self._get(self._card),
+            )
         return found
 
     def one(self, pattern: str) -> Path:
@@ -56,14 +69,18 @@ class Folder:
 
     def name(self, path: Path) -> str:
         """Return the path as it is shown: relative to the folder where it lies in it."""
-        return path.relative_to(self.path).as_posix() if path.is_relative_to(self.path) else str(path)
+        return (
+            path.relative_to(self.path).as_posix() if path.is_relative_to(self.path) else str(path)
+        )
 
     def content(self, path: Path) -> bytes:
         """Return the bytes of a file and take them into the hash."""
         try:
             return self.seen(read_file(path, limit_bytes=LARGEST_FILE_BYTES))
         except OSError as error:
-            raise self.place(path).wrong("", str(path), f"cannot be read: {error.strerror}") from error
+            raise self.place(path).wrong(
+                "", str(path), f"cannot be read: {error.strerror}"
+            ) from error
 
     def seen(self, content: bytes) -> bytes:
         """Take bytes into the hash that came from somewhere inside a file, and return them."""
@@ -77,7 +94,9 @@ class Folder:
             return content.decode("utf-8")
         except UnicodeDecodeError as error:
             line = content.count(b"\n", 0, error.start) + 1
-            raise self.place(path, line).wrong("", content[error.start : error.end], "is not UTF-8") from error
+            raise self.place(path, line).wrong(
+                "", content[error.start : error.end], "is not UTF-8"
+            ) from error
 
     def records(self, path: Path) -> Iterator[Record]:
         """Yield the objects of a JSON list or of JSON lines, whichever the file holds."""
@@ -87,7 +106,9 @@ class Folder:
             for line, value in values:
                 yield Record.of(value, self.place(path, line))
         except json.JSONDecodeError as error:
-            raise self.place(path, error.lineno).wrong("", text[error.pos : error.pos + 40], f"is not JSON: {error.msg}") from error
+            raise self.place(path, error.lineno).wrong(
+                "", text[error.pos : error.pos + 40], f"is not JSON: {error.msg}"
+            ) from error
 
     def whole(self, path: Path) -> Record:
         """Return a file that is one JSON object."""
@@ -96,7 +117,9 @@ class Folder:
             with _as_json_error(text, 0):
                 return Record.of(json.loads(text), self.place(path))
         except json.JSONDecodeError as error:
-            raise self.place(path, error.lineno).wrong("", text[error.pos : error.pos + 40], f"is not JSON: {error.msg}") from error
+            raise self.place(path, error.lineno).wrong(
+                "", text[error.pos : error.pos + 40], f"is not JSON: {error.msg}"
+            ) from error
 
     def mapping(self, path: Path) -> Iterator[tuple[str, Record]]:
         """Yield the objects of a YAML mapping by their names."""
@@ -104,14 +127,19 @@ class Folder:
         try:
             value = parse_yaml(text, _Distinct)
         except ParseError as error:
-            raise self.place(path, error.line or 1).wrong("", self.name(path), str(error)) from error
+            raise self.place(path, error.line or 1).wrong(
+                "", self.name(path), str(error)
+            ) from error
         for name in Record.of(value, place).value:
             if not isinstance(name, str):
                 raise place.wrong("", name, "is not a text; put it in quotes")
             yield name, Record.of(value[name], place, f"{name}.")
 
     def rows(self, path: Path, *, delimiter: str = ",") -> Iterator[Record]:
-        """Yield the rows of a table by the names in its first line; a short row lacks its last fields."""
+        """Yield the rows of a table by the names in its first line.
+
+        A short row lacks its last fields.
+        """
         # Judgements in columns by tabs are never quoted; a quotation mark there is part of a name.
         table = csv.DictReader(
             io.StringIO(self.text(path), newline=""),
@@ -123,9 +151,13 @@ class Folder:
                 place = self.place(path, table.line_num)
                 if any(beyond := row.pop(None, [])):  # where a row is longer than the first line
                     raise place.wrong("", beyond, "has no name in the first line")
-                yield Record({name: value for name, value in row.items() if value is not None}, place)
+                yield Record(
+                    {name: value for name, value in row.items() if value is not None}, place
+                )
         except csv.Error as error:
-            raise self.place(path, table.line_num + 1).wrong("", str(error), "is not a row of a table") from error
+            raise self.place(path, table.line_num + 1).wrong(
+                "", str(error), "is not a row of a table"
+            ) from error
 
     @staticmethod
     def _get(card: Card) -> str:
@@ -139,7 +171,9 @@ class _Distinct(yaml.SafeLoader):
         seen: set[str] = set()
         for key, _ in node.value:
             if key.value in seen:
-                raise yaml.MarkedYAMLError(problem=f"the key {shown(key.value)} comes twice", problem_mark=key.start_mark)
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key {shown(key.value)} comes twice", problem_mark=key.start_mark
+                )
             if isinstance(key, yaml.ScalarNode):
                 seen.add(key.value)
         return super().construct_mapping(node, deep=deep)
@@ -157,7 +191,10 @@ def _lines(text: str) -> Iterator[tuple[int, Any]]:
 
 @contextmanager
 def _as_json_error(text: str, at: int, *, moved: int = 0) -> Iterator[None]:
-    """Turn what reading a value at a place raises into an error of the whole text: also a number too long, or nesting too deep."""
+    """Turn what reading a value at a place raises into an error of the whole text.
+
+    Also a number too long, or nesting too deep.
+    """
     try:
         yield
     except json.JSONDecodeError as error:

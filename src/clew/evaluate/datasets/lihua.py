@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from clew.documents.readers import transcript
 from clew.evaluate.data import Dataset, Passage, Query, passage_of
 from clew.evaluate.datasets.asked import Asked, counted
 from clew.evaluate.datasets.card import Card
 from clew.evaluate.datasets.record import Record
-from clew.ingest.readers import transcript
 from clew.types import Message
 
 CARD = Card(
@@ -30,12 +30,18 @@ _STAMP = re.compile(r"(\d{8}_\d\d):?(\d\d)")
 
 
 def load(asked: Asked) -> Dataset:
-    """Return chats as passages, all in one space; evidence is every time stamp that names a chat."""
+    """Return chats as passages, all in one space.
+
+    Evidence is every time stamp that names a chat.
+    """
     chats = tuple(_chats(asked))
     known = {chat.id for chat in chats}
     unknown: list[str] = []
     questions = list(asked.folder.mapping(asked.folder.one("query_set.json")))
-    queries = [_query(name, question, known, unknown) for name, question in asked.split(questions, dev=DEV_QUESTIONS)]
+    queries = [
+        _query(name, question, known, unknown)
+        for name, question in asked.split(questions, dev=DEV_QUESTIONS)
+    ]
     notes = counted(len(unknown), "questions without evidence that names a chat", unknown)
     return asked.dataset(queries, passages=chats, notes=notes)
 
@@ -46,7 +52,10 @@ def _chats(asked: Asked) -> Iterator[Passage]:
         id = PurePosixPath(chat.new("file", seen)).stem
         talk = transcript.conversation(chat.text("text"))
         if talk is None or talk.time is None:
-            raise chat.wrong("text", "is not a line such as 'Time: 20260924_20:00' above lines such as 'LiHua: Hello'")
+            raise chat.wrong(
+                "text",
+                "is not a line such as 'Time: 20260924_20:00' above lines such as 'LiHua: Hello'",
+            )
         said = [Message(turn.text, speaker=turn.speaker, time=talk.time) for turn in talk.turns]
         yield passage_of(said, id=id, time=talk.time, keys={"session": id})
 

@@ -35,7 +35,10 @@ _FAULT = re.compile(r"locomo_(\d+)_qa(\d+)")
 
 
 def load(asked: Asked, *, audit: bool = False, pairs: bool = False) -> Dataset:
-    """Return turns as passages, one space for each conversation; evidence is every turn number in the evidence texts."""
+    """Return turns as passages, one space for each conversation.
+
+    Evidence is every turn number in the evidence texts.
+    """
     conversations = list(enumerate(asked.folder.records(asked.folder.one("locomo10.json"))))
     faults = _faults(asked) if audit else frozenset()
     queries: list[Query] = []
@@ -49,7 +52,9 @@ def load(asked: Asked, *, audit: bool = False, pairs: bool = False) -> Dataset:
         sessions = {turn.id: turn.keys["session"] for turn in turns}
         for n, question in enumerate(conversation.records("qa")):
             if (number, n) not in faults:
-                queries.append(_query(conversation.text("sample_id"), n, question, sessions, unknown))
+                queries.append(
+                    _query(conversation.text("sample_id"), n, question, sessions, unknown)
+                )
     notes = counted(len(unknown), "evidence turns that no conversation holds", unknown)
     return asked.dataset(paired(queries) if pairs else queries, passages=passages, notes=notes)
 
@@ -63,7 +68,14 @@ def _turns(conversation: Record) -> Iterator[Passage]:
         keys = {"session": f"{space}/D{number}"}
         for turn in talk.records(f"session_{number}"):
             id = f"{space}/{turn.new('dia_id', said)}"
-            yield passage_of([_message(turn, time)], id=id, space=space, time=time, keys={"turn": id, **keys}, section=keys["session"])
+            yield passage_of(
+                [_message(turn, time)],
+                id=id,
+                space=space,
+                time=time,
+                keys={"turn": id, **keys},
+                section=keys["session"],
+            )
 
 
 def _message(turn: Record, time: datetime) -> Message:
@@ -79,17 +91,30 @@ def session_time(talk: Record, field: str) -> datetime:
         raise talk.wrong(field, "is not a time such as '1:56 pm on 8 May, 2023'") from error
 
 
-def _query(space: str, number: int, question: Record, sessions: dict[str, str], unknown: list[str]) -> Query:
-    """Return a question with the turns it cites; cited turns that do not exist are added to `unknown`."""
+def _query(
+    space: str, number: int, question: Record, sessions: dict[str, str], unknown: list[str]
+) -> Query:
+    """Return a question with the turns it cites.
+
+    Cited turns that do not exist are added to `unknown`.
+    """
     id = f"{space}/q{number}"
     category = question.number("category")
     if category not in CATEGORIES:
         raise question.wrong("category", "is not one of 1 to 5")
-    cited = [f"{space}/{turn}" for text in question.texts("evidence") for turn in _TURN.findall(text)]
+    cited = [
+        f"{space}/{turn}" for text in question.texts("evidence") for turn in _TURN.findall(text)
+    ]
     unknown += [f"{turn} ({id})" for turn in cited if turn not in sessions]
     turns = {turn: 1 for turn in cited if turn in sessions}
     relevant = {"turn": turns, "session": {sessions[turn]: 1 for turn in turns}}
-    return Query(id=id, text=question.text("question"), space=space, category=CATEGORIES[category], relevant=relevant)
+    return Query(
+        id=id,
+        text=question.text("question"),
+        space=space,
+        category=CATEGORIES[category],
+        relevant=relevant,
+    )
 
 
 def _faults(asked: Asked) -> frozenset[tuple[int, int]]:

@@ -37,7 +37,9 @@ _DATE = re.compile(r"(\d{4}/\d{2}/\d{2}) \(\w+\) (\d{2}:\d{2})")
 
 
 def load(asked: Asked, *, unit: str = "session", pool: bool = True, dated: bool = True) -> Dataset:
-    """Return sessions or turns as passages; a question that must be abstained from has nothing relevant.
+    """Return sessions or turns as passages.
+
+    A question that must be abstained from has nothing relevant.
 
     Pooled, a session that several questions share is there once, with its earliest date.
     The pool holds the sessions of all questions, whichever part is asked for.
@@ -54,10 +56,20 @@ def load(asked: Asked, *, unit: str = "session", pool: bool = True, dated: bool 
                 moved.append(passage.id)
                 passages[passage.id] = min(known, passage, key=attrgetter("time"))
     distinct(questions, "question_id")
-    queries = [_query(question, unit=unit, pool=pool, dated=dated) for question in asked.split(questions, dev=DEV_QUESTIONS)]
+    queries = [
+        _query(question, unit=unit, pool=pool, dated=dated)
+        for question in asked.split(questions, dev=DEV_QUESTIONS)
+    ]
     notes = [STANDING] if dated else []
-    notes += counted(len(moved), f"{unit}s that come again with another date; the earliest is kept", moved)
-    return asked.dataset(queries, passages=passages.values(), levels=CARD.levels[: UNITS.index(unit) + 1], notes=notes)
+    notes += counted(
+        len(moved), f"{unit}s that come again with another date; the earliest is kept", moved
+    )
+    return asked.dataset(
+        queries,
+        passages=passages.values(),
+        levels=CARD.levels[: UNITS.index(unit) + 1],
+        notes=notes,
+    )
 
 
 def _passages(question: Record, *, unit: str, pool: bool) -> Iterator[Passage]:
@@ -72,18 +84,30 @@ def _passages(question: Record, *, unit: str, pool: bool) -> Iterator[Passage]:
             continue
         for number, message in enumerate(said):
             keys = {"session": id, "turn": f"{id}#{number}"}
-            yield passage_of([message], id=before + keys["turn"], space=space, time=time, keys=keys, section=before + id)
+            yield passage_of(
+                [message],
+                id=before + keys["turn"],
+                space=space,
+                time=time,
+                keys=keys,
+                section=before + id,
+            )
 
 
 def _sessions(question: Record) -> Iterator[tuple[str, tuple[Record, ...]]]:
     ids, sessions = question.texts("haystack_session_ids"), question.values("haystack_sessions")
     if not len(ids) == len(sessions) == len(question.values("haystack_dates")):
-        raise question.wrong("haystack_session_ids", "has another length than haystack_sessions or haystack_dates")
+        raise question.wrong(
+            "haystack_session_ids", "has another length than haystack_sessions or haystack_dates"
+        )
     for n, (id, turns) in enumerate(zip(ids, sessions, strict=True)):
         if not isinstance(turns, list):
             raise question.wrong(f"haystack_sessions[{n}]", "is not a list")
         path = f"haystack_sessions[{n}]"
-        yield id, tuple(Record.of(turn, question.place, f"{path}[{i}].") for i, turn in enumerate(turns))
+        yield (
+            id,
+            tuple(Record.of(turn, question.place, f"{path}[{i}].") for i, turn in enumerate(turns)),
+        )
 
 
 def _query(question: Record, *, unit: str, pool: bool, dated: bool) -> Query:
@@ -95,23 +119,35 @@ def _query(question: Record, *, unit: str, pool: bool, dated: bool) -> Query:
         space="default" if pool else id,
         category=question.text("question_type") + (ABSTENTION if abstains else ""),
         relevant={} if abstains else _relevant(question, unit=unit),
-        asked_at=_evening(_time(question, "question_date", question.text("question_date"))) if dated else None,
+        asked_at=_evening(_time(question, "question_date", question.text("question_date")))
+        if dated
+        else None,
     )
 
 
 def _relevant(question: Record, *, unit: str) -> dict[str, dict[str, int]]:
     sessions = dict(_sessions(question))
     if absent := [id for id in question.texts("answer_session_ids") if id not in sessions]:
-        raise question.wrong("answer_session_ids", f"names {absent[0]}, which is not in haystack_session_ids")
+        raise question.wrong(
+            "answer_session_ids", f"names {absent[0]}, which is not in haystack_session_ids"
+        )
     relevant = {"session": dict.fromkeys(question.texts("answer_session_ids"), 1)}
     if unit == "turn":
-        turns = ((f"{id}#{n}", turn) for id, session in sessions.items() for n, turn in enumerate(session))
+        turns = (
+            (f"{id}#{n}", turn)
+            for id, session in sessions.items()
+            for n, turn in enumerate(session)
+        )
         relevant["turn"] = {key: 1 for key, turn in turns if turn.value.get("has_answer")}
     return relevant
 
 
 def _evening(asked: datetime) -> datetime:
-    """Return the end of a day: the set keeps the order of days, and one answer in ten is of the question's day and a later hour."""
+    """Return the end of a day.
+
+    The set keeps the order of days, and one answer in ten is of the question's day and a later
+    hour.
+    """
     return asked.replace(hour=23, minute=59, second=59)
 
 
@@ -120,4 +156,6 @@ def _time(question: Record, field: str, value: str) -> datetime:
     try:
         return datetime.strptime(_DATE.sub(r"\1 \2", value), "%Y/%m/%d %H:%M").replace(tzinfo=UTC)
     except ValueError as error:
-        raise question.place.wrong(field, value, "is not a time such as '2023/05/28 (Sun) 19:47'") from error
+        raise question.place.wrong(
+            field, value, "is not a time such as '2023/05/28 (Sun) 19:47'"
+        ) from error

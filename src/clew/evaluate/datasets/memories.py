@@ -41,7 +41,9 @@ def load(asked: Asked) -> Dataset:
                 raise store.wrong("", f"describes the space {space!r} a second time")
             spaces.add(space)
             keys: set[str] = set()
-            passages += [_passage(space, each.new("key", keys), each) for each in store.records("memories")]
+            passages += [
+                _passage(space, each.new("key", keys), each) for each in store.records("memories")
+            ]
             queries += _queries(space, store, keys)
     return asked.dataset(queries, passages=passages)
 
@@ -49,7 +51,14 @@ def load(asked: Asked) -> Dataset:
 def _passage(space: str, key: str, memory: Record) -> Passage:
     id = f"{space}/{key}"
     title = memory.text("title") if "title" in memory else ""
-    return Passage(id=id, text=_said(memory, "text"), title=title, space=space, time=_time(memory), keys={LEVEL: id})
+    return Passage(
+        id=id,
+        text=_said(memory, "text"),
+        title=title,
+        space=space,
+        time=_time(memory),
+        keys={LEVEL: id},
+    )
 
 
 def _said(record: Record, field: str) -> str:
@@ -65,16 +74,28 @@ def _time(memory: Record) -> datetime | None:
     try:
         return parse_time(memory.value["time"], "time")
     except InputError as error:
-        raise memory.wrong("time", "is not a time such as 2026-03-01 or 2026-03-01T09:30:00Z") from error
+        raise memory.wrong(
+            "time", "is not a time such as 2026-03-01 or 2026-03-01T09:30:00Z"
+        ) from error
 
 
 def _queries(space: str, store: Record, keys: set[str]) -> Iterator[Query]:
     for number, question in enumerate(store.records("questions")):
         needs = question.texts("needs")
         if not needs:
-            raise question.wrong("needs", "names no memory: what nothing answers cannot be judged here")
+            raise question.wrong(
+                "needs", "names no memory: what nothing answers cannot be judged here"
+            )
         if unknown := [key for key in needs if key not in keys]:
-            raise question.wrong("needs", f"names {unknown[0]!r}, which no memory of {space} has as its key")
+            raise question.wrong(
+                "needs", f"names {unknown[0]!r}, which no memory of {space} has as its key"
+            )
         category = question.text("category") if "category" in question else space
         relevant = {LEVEL: {f"{space}/{key}": 1 for key in needs}}
-        yield Query(id=f"{space}/q{number}", text=_said(question, "ask"), space=space, category=category, relevant=relevant)
+        yield Query(
+            id=f"{space}/q{number}",
+            text=_said(question, "ask"),
+            space=space,
+            category=category,
+            relevant=relevant,
+        )

@@ -1,4 +1,7 @@
-"""Questions about two events, made of a set's questions about one: does a recall find what tells of both?"""
+"""Questions about two events, made of a set's questions about one.
+
+Does a recall find what tells of both?
+"""
 
 from __future__ import annotations
 
@@ -32,9 +35,14 @@ def event(question: str) -> str:
 
 
 def paired(queries: Sequence[Query]) -> list[Query]:
-    """Return one question about two events for each question about one: with the one half of its space's list further on."""
+    """Return one question about two events for each question about one.
+
+    With the one half of its space's list further on.
+    """
     pairs: list[Query] = []
-    for _, group in groupby((query for query in queries if event(query.text)), key=lambda query: query.space):
+    for _, group in groupby(
+        (query for query in queries if event(query.text)), key=lambda query: query.space
+    ):
         told = list(group)
         for at, query in enumerate(told if len(told) > 1 else ()):
             pairs.append(_pair(query, told[(at + len(told) // 2) % len(told)], number=len(pairs)))
@@ -45,4 +53,10 @@ def _pair(one: Query, other: Query, *, number: int) -> Query:
     category, form = list(ASKED.items())[number % len(ASKED)]
     relevant = {level: {**one.relevant[level], **other.relevant[level]} for level in one.relevant}
     text = form.format(first=event(one.text), second=event(other.text))
-    return Query(id=f"{one.id}+{other.id.rpartition('/')[2]}", text=text, space=one.space, category=category, relevant=relevant)
+    return Query(
+        id=f"{one.id}+{other.id.rpartition('/')[2]}",
+        text=text,
+        space=one.space,
+        category=category,
+        relevant=relevant,
+    )

@@ -15,7 +15,9 @@ class NotPlainError(Exception):
 class _Plain(pickle.Unpickler):
     def find_class(self, module_name: str, global_name: str, /) -> Any:
         """Refuse every name: texts, numbers, lists and dicts need none, and code cannot run without one."""
-        raise NotPlainError(f"it asks for {module_name}.{global_name}, which plain data does not need")
+        raise NotPlainError(
+            f"it asks for {module_name}.{global_name}, which plain data does not need"
+        )
 
 
 def plain(content: bytes) -> Any:

@@ -13,7 +13,13 @@ from clew.errors import InputError
 T = TypeVar("T")
 _HALF = re.compile("[\ud800-\udfff]")
 _NO_NAME = ("\\", ":", "\0")  # another system's separators, and what no path can hold
-KINDS = {str: "a text", int: "a whole number", bool: "true or false", list: "a list", dict: "an object"}
+KINDS = {
+    str: "a text",
+    int: "a whole number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +55,17 @@ class Record:
         return self.value.get(field) is not None
 
     def text(self, field: str) -> str:
-        """Return a text that can be stored: half a pair of surrogates, which JSON can spell, becomes a replacement sign."""
+        """Return a text that can be stored.
+
+        Half a pair of surrogates, which JSON can spell, becomes a replacement sign.
+        """
         return storable(self._a(str, field))
 
     def new(self, field: str, seen: set[str]) -> str:
-        """Return a text that no earlier record had, and add it to `seen`: an id that comes twice would hide one of the two."""
+        """Return a text that no earlier record had, and add it to `seen`.
+
+        An id that comes twice would hide one of the two.
+        """
         text = self.text(field)
         if text in seen:
             raise self.wrong(field, "stands in an earlier record too")
@@ -90,7 +102,10 @@ class Record:
 
     def records(self, field: str) -> tuple[Record, ...]:
         """Return a list of objects."""
-        return tuple(Record.of(value, self.place, f"{self.path}{field}[{n}].") for n, value in enumerate(self.values(field)))
+        return tuple(
+            Record.of(value, self.place, f"{self.path}{field}[{n}].")
+            for n, value in enumerate(self.values(field))
+        )
 
     def wrong(self, field: str, problem: str) -> InputError:
         """Return the error that names file, line and field."""
@@ -128,4 +143,5 @@ def storable(text: str) -> str:
 
 
 def _is(kind: type, value: object) -> bool:
-    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))  # True is no number here
+    # True is no number here
+    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))

@@ -58,32 +58,49 @@ def card(name: str) -> Card:
     return _entry(name)[0]
 
 
-def load(name: str, path: Path, *, part: str = "test", limit: int | None = None, **options: Any) -> Dataset:
-    """Return one part of a set from its folder, always in the same order; `limit` takes the first questions only.
+def load(
+    name: str, path: Path, *, part: str = "test", limit: int | None = None, **options: Any
+) -> Dataset:
+    """Return one part of a set from its folder, always in the same order.
 
-    A file that is missing, damaged or of another layout is an InputError that names file, line and field, and says
-    how to get the set. Unknown options are refused.
+    `limit` takes the first questions only.
+
+    A file that is missing, damaged or of another layout is an InputError that names file, line and
+    field, and says how to get the set. Unknown options are refused.
     """
     card, loader = _entry(name)
     if part not in card.parts:
-        raise InputError("part", part, f"is not a part of {card.title}", f"Use {' or '.join(card.parts)}.")
+        raise InputError(
+            "part", part, f"is not a part of {card.title}", f"Use {' or '.join(card.parts)}."
+        )
     if limit is not None and limit < 1:
         raise InputError("limit", limit, "leaves no questions", "Use 1 or more, or leave it out.")
     _check(options, loader, card)
     dataset = loader(Asked(card, Folder(card, Path(path)), part, limit), **options)
     if not dataset.queries:
-        raise InputError("path", str(path), f"holds no questions of the {part} part of {card.title}", f"How to get it: {card.source}")
+        raise InputError(
+            "path",
+            str(path),
+            f"holds no questions of the {part} part of {card.title}",
+            f"How to get it: {card.source}",
+        )
     return dataset
 
 
 def _entry(name: str) -> tuple[Card, Loader]:
     if name not in _LOADERS:
-        raise InputError("dataset", name, "is not a set that can be loaded", f"Use one of {', '.join(_LOADERS)}.")
+        raise InputError(
+            "dataset", name, "is not a set that can be loaded", f"Use one of {', '.join(_LOADERS)}."
+        )
     return _LOADERS[name]
 
 
 def _check(options: dict[str, Any], loader: Loader, card: Card) -> None:
-    known = [name for name, value in inspect.signature(loader).parameters.items() if value.kind is value.KEYWORD_ONLY]
+    known = [
+        name
+        for name, value in inspect.signature(loader).parameters.items()
+        if value.kind is value.KEYWORD_ONLY
+    ]
     for name, value in options.items():
         if name not in known:
             way_out = f"It takes {', '.join(known)}." if known else "It takes none."

@@ -23,18 +23,27 @@ CARD = Card(
     folder="repobench_r",
     files=("*.gz | *.jsonl",),
     levels=("snippet",),
-    parts={"dev": "the published dev split, else train", "test": "the published test split", "all": "every split"},
-    options={"lines": "how many lines of the code before the gap are the question (3, as in the paper)"},
+    parts={
+        "dev": "the published dev split, else train",
+        "test": "the published test split",
+        "all": "every split",
+    },
+    options={
+        "lines": "how many lines of the code before the gap are the question (3, as in the paper)"
+    },
 )
 LINES = 3  # keep_lines of the authors' run_repobench_r.py
 SPLITS = {"dev": ("dev", "train"), "test": ("test",), EVERYTHING: ("train", "dev", "test")}
 
 
 def load(asked: Asked, *, lines: int = LINES) -> Dataset:
-    """Return each question's candidate snippets in a space of its own; the gold one is given by its place.
+    """Return each question's candidate snippets in a space of its own.
 
-    The question is the code *before* the line to be written, from which the authors took the line itself: neither
-    that line nor the gold snippet, which lies in another file, is part of it. Only asked questions are kept.
+    The gold one is given by its place.
+
+    The question is the code *before* the line to be written, from which the authors took the line
+    itself: neither that line nor the gold snippet, which lies in another file, is part of it. Only
+    asked questions are kept.
     """
     if lines < 1:
         raise InputError("lines", lines, "leaves no question", "Use 1 or more.")
@@ -59,32 +68,56 @@ def _listed(asked: Asked, path: Path) -> Iterator[tuple[str, Record]]:
 
 
 def _pickled(asked: Asked, path: Path) -> Iterator[tuple[str, Record]]:
-    """Yield the rows of {split: {level: [row]}}; a row's place is its number, as a pickle has no lines."""
+    """Yield the rows of {split: {level: [row]}}.
+
+    A row's place is its number, as a pickle has no lines.
+    """
     try:
         whole = Record.of(plain(asked.folder.content(path)), asked.folder.place(path))
     except NotPlainError as error:
-        raise asked.folder.place(path).wrong("", path.name, f"is not a gzipped pickle of plain data: {clipped(str(error))}") from error
+        raise asked.folder.place(path).wrong(
+            "", path.name, f"is not a gzipped pickle of plain data: {clipped(str(error))}"
+        ) from error
     splits = [split for split in SPLITS[asked.part] if split in whole]
     for split in splits if asked.part == EVERYTHING else splits[:1]:
         levels = whole.record(split)
         for level in levels.value:
             for n, row in enumerate(levels.values(level), start=1):
-                yield f"{path.stem}/{level}", Record.of(row, Place(f"{path.name}[{split}][{level}]", n, levels.place.way_out))
+                yield (
+                    f"{path.stem}/{level}",
+                    Record.of(
+                        row, Place(f"{path.name}[{split}][{level}]", n, levels.place.way_out)
+                    ),
+                )
 
 
 def _question(id: str, record: Record, category: str, lines: int) -> tuple[Query, list[Passage]]:
     texts = [_snippet(record, n, candidate) for n, candidate in enumerate(record.values("context"))]
     gold = record.number("gold_snippet_index")
     if not 0 <= gold < len(texts):
-        raise record.wrong("gold_snippet_index", f"points outside the {len(texts)} snippets of context")
+        raise record.wrong(
+            "gold_snippet_index", f"points outside the {len(texts)} snippets of context"
+        )
     ids = [f"{id}/{n}" for n in range(len(texts))]
     code = record.text("code" if "code" in record else "cropped_code").split("\n")
-    query = Query(id=id, text="\n".join(code[-lines:]), space=id, category=category, relevant={"snippet": {ids[gold]: 1}})
-    return query, [Passage(id=key, text=text, space=id, keys={"snippet": key}) for key, text in zip(ids, texts, strict=True)]
+    query = Query(
+        id=id,
+        text="\n".join(code[-lines:]),
+        space=id,
+        category=category,
+        relevant={"snippet": {ids[gold]: 1}},
+    )
+    return query, [
+        Passage(id=key, text=text, space=id, keys={"snippet": key})
+        for key, text in zip(ids, texts, strict=True)
+    ]
 
 
 def _snippet(record: Record, n: int, candidate: object) -> str:
-    """Return a candidate's text: a plain text in version 1.0, an object with path and snippet since 1.1."""
+    """Return a candidate's text.
+
+    A plain text in version 1.0, an object with path and snippet since 1.1.
+    """
     if isinstance(candidate, str):
         return storable(candidate)
     return Record.of(candidate, record.place, f"{record.path}context[{n}].").text("snippet")

@@ -1,11 +1,16 @@
 """RepoEval: unfinished code, and the lines of the same repository that were taken out of it.
 
 **The question does not contain its answer.** A question is the last lines *before* the missing ones
-(RepoCoder's window of 20), so the missing lines are not in it; a question that still repeats them word for
-word is left out and counted in the notes. The other way round, the corpus does not contain the question: a
-published file holds the window right above the missing lines, so that every chunk with both would be found by
-plain repetition. The windows of all questions of a repository are therefore blanked in its files (spaces for
-letters, so that offsets and line numbers hold), except for lines that are some question's missing ones. What is
+(RepoCoder's window of 20), so the missing lines are not in it; a question that still repeats them
+word for
+word is left out and counted in the notes. The other way round, the corpus does not contain the
+question: a
+published file holds the window right above the missing lines, so that every chunk with both would
+be found by
+plain repetition. The windows of all questions of a repository are therefore blanked in its files
+(spaces for
+letters, so that offsets and line numbers hold), except for lines that are some question's missing
+ones. What is
 left to be found is the missing lines, and everything in them counts by overlap of lines.
 """
 
@@ -36,7 +41,10 @@ CARD = Card(
     files=("datasets/*_level_completion_*.test.jsonl", "repositories/*"),
     levels=("file",),
     parts={"test": "all questions: the set has no dev part", "all": "all questions"},
-    options={"task": "line (default), api or function", "window": "how many lines before the gap are the question (20)"},
+    options={
+        "task": "line (default), api or function",
+        "window": "how many lines before the gap are the question (20)",
+    },
 )
 TASKS = ("line", "api", "function")
 WINDOW = 20  # lines: RepoCoder's window size
@@ -67,7 +75,13 @@ def load(asked: Asked, *, task: str = "line", window: int = WINDOW) -> Dataset:
     if window < 1:
         raise InputError("window", window, "leaves no question", "Use 1 or more.")
     file = f"{task}_level_completion"
-    records = list(asked.folder.records(asked.folder.one(f"datasets/{file}_2k_context_codex.test.jsonl | datasets/{file}*.test.jsonl")))
+    records = list(
+        asked.folder.records(
+            asked.folder.one(
+                f"datasets/{file}_2k_context_codex.test.jsonl | datasets/{file}*.test.jsonl"
+            )
+        )
+    )
     documents: dict[str, Document] = {}
     for repo in sorted({_path(record)[0] for record in records}):
         files = trees.tree(asked.folder, _repository(asked, repo, task))
@@ -77,7 +91,9 @@ def load(asked: Asked, *, task: str = "line", window: int = WINDOW) -> Dataset:
     kept = [gap for gap in gaps if gap.id not in set(leaking)]
     notes = counted(len(lost), "questions whose missing lines are not in the sources", lost)
     notes += counted(len(leaking), "questions left out because they repeat their answer", leaking)
-    return asked.dataset([_query(gap, documents) for gap in kept], documents=_blanked(documents, kept), notes=notes)
+    return asked.dataset(
+        [_query(gap, documents) for gap in kept], documents=_blanked(documents, kept), notes=notes
+    )
 
 
 def _path(record: Record) -> tuple[str, ...]:
@@ -90,10 +106,14 @@ def _path(record: Record) -> tuple[str, ...]:
 def _repository(asked: Asked, repo: str, task: str) -> Path:
     level = "function_level" if task == "function" else "line_and_api_level"
     name = escape(repo)  # it is a name, whatever signs of a pattern it holds
-    return asked.folder.one(f"repositories/{level}/{name} | repositories/{name} | repositories/*/{name}")
+    return asked.folder.one(
+        f"repositories/{level}/{name} | repositories/{name} | repositories/*/{name}"
+    )
 
 
-def _gaps(records: Sequence[Record], documents: dict[str, Document], window: int) -> tuple[list[Gap], list[str]]:
+def _gaps(
+    records: Sequence[Record], documents: dict[str, Document], window: int
+) -> tuple[list[Gap], list[str]]:
     gaps, lost = [], []
     for n, record in enumerate(records):
         about, path = record.record("metadata"), _path(record)
@@ -114,7 +134,11 @@ def _gaps(records: Sequence[Record], documents: dict[str, Document], window: int
 def _found(lines: Sequence[str], truth: Sequence[str], near: int) -> int | None:
     """Return where the missing lines begin, nearest to the published number (which counts from 0 or from 1)."""
     stripped = [line.rstrip() for line in lines]
-    places = [n for n, line in enumerate(stripped) if truth and line == truth[0] and stripped[n : n + len(truth)] == truth]
+    places = [
+        n
+        for n, line in enumerate(stripped)
+        if truth and line == truth[0] and stripped[n : n + len(truth)] == truth
+    ]
     return min(places, key=lambda n: (abs(n - near), n), default=None)
 
 
@@ -128,7 +152,13 @@ def _query(gap: Gap, documents: dict[str, Document]) -> Query:
     start = sum(map(len, lines[: gap.first]))
     end = start + len("".join(lines[gap.first : gap.last]).rstrip())
     relevant = {"file": {document.keys["file"]: 1}}
-    return Query(id=gap.id, text=gap.question, space=document.space, relevant=relevant, spans=(Span(document.id, start, end),))
+    return Query(
+        id=gap.id,
+        text=gap.question,
+        space=document.space,
+        relevant=relevant,
+        spans=(Span(document.id, start, end),),
+    )
 
 
 def _blanked(documents: dict[str, Document], gaps: Sequence[Gap]) -> list[Document]:
@@ -138,11 +168,21 @@ def _blanked(documents: dict[str, Document], gaps: Sequence[Gap]) -> list[Docume
     for gap in gaps:
         shown.setdefault(gap.document, set()).update(gap.asked_lines)
         missing.setdefault(gap.document, set()).update(range(gap.first, gap.last))
-    return [_without(document, shown.get(id, set()) - missing.get(id, set())) for id, document in documents.items()]
+    return [
+        _without(document, shown.get(id, set()) - missing.get(id, set()))
+        for id, document in documents.items()
+    ]
 
 
 def _without(document: Document, blank: set[int]) -> Document:
     lines = document.text.splitlines(keepends=True)
     return (
-        replace(document, text="".join(_INK.sub(" ", line) if n in blank else line for n, line in enumerate(lines))) if blank else document
+        replace(
+            document,
+            text="".join(
+                _INK.sub(" ", line) if n in blank else line for n, line in enumerate(lines)
+            ),
+        )
+        if blank
+        else document
     )

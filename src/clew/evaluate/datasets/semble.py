@@ -10,7 +10,7 @@ from clew.evaluate.datasets import trees
 from clew.evaluate.datasets.asked import Asked, counted
 from clew.evaluate.datasets.card import Card
 from clew.evaluate.datasets.record import Record, storable
-from clew.ingest.readers.formats import FORMATS
+from clew.file_formats import FORMATS
 
 CARD = Card(
     name="semble",
@@ -23,7 +23,11 @@ CARD = Card(
     folder="semble",
     files=("repos.json", "annotations/*.json", "sources/*"),
     levels=("file",),
-    parts={"dev": "the first five projects of repos.json", "test": "the other projects", "all": "all projects"},
+    parts={
+        "dev": "the first five projects of repos.json",
+        "test": "the other projects",
+        "all": "all projects",
+    },
     options={
         "sources": "folder with <project>/, <project>-<version>/ or <project>-<version>.tar.gz (default: sources in the set's folder)",
         "whole": "take the whole source tree, with tests and documentation, instead of the folder that the set names (off)",
@@ -34,7 +38,10 @@ TEXTS = (".md", ".rst")  # beside the code, where the whole tree is taken
 
 
 def load(asked: Asked, *, sources: Path | str | None = None, whole: bool = False) -> Dataset:
-    """Return source files as documents, one space for each project; projects without sources and missing gold files are reported."""
+    """Return source files as documents, one space for each project.
+
+    Projects without sources and missing gold files are reported.
+    """
     folder = asked.folder
     root = Path(sources) if sources is not None else folder.path / "sources"
     documents: list[Document] = []
@@ -61,7 +68,10 @@ def load(asked: Asked, *, sources: Path | str | None = None, whole: bool = False
 
 def _documents(asked: Asked, repo: Record, tree: Path, *, whole: bool) -> Iterator[Document]:
     """Yield the files of a project in its language, by default those below the folder that the benchmark indexes."""
-    language, top = repo.text("language"), f"{repo.text('benchmark_root').strip('/')}/" if repo.text("benchmark_root") else ""
+    language, top = (
+        repo.text("language"),
+        f"{repo.text('benchmark_root').strip('/')}/" if repo.text("benchmark_root") else "",
+    )
     suffixes = FORMATS.get(language)
     if suffixes is None:
         raise repo.wrong("language", "is not a language that can be read")
@@ -75,10 +85,23 @@ def _query(row: Record, project: str, number: int, known: set[str], absent: list
     files = dict.fromkeys((*_files(row, "relevant"), *_files(row, "secondary")))
     absent += [f"{file} ({id})" for file in files if file not in known]
     gold = {file: 1 for file in files if file in known}
-    return Query(id=id, text=row.text("query"), space=project, category=row.text("category"), relevant={"file": gold})
+    return Query(
+        id=id,
+        text=row.text("query"),
+        space=project,
+        category=row.text("category"),
+        relevant={"file": gold},
+    )
 
 
 def _files(row: Record, field: str) -> Iterator[str]:
-    """Yield the files of a list; some stand with the lines that answer, which are not judged here."""
+    """Yield the files of a list.
+
+    Some stand with the lines that answer, which are not judged here.
+    """
     for number, value in enumerate(row.values(field)):
-        yield storable(value) if isinstance(value, str) else Record.of(value, row.place, f"{field}[{number}].").text("path")
+        yield (
+            storable(value)
+            if isinstance(value, str)
+            else Record.of(value, row.place, f"{field}[{number}].").text("path")
+        )

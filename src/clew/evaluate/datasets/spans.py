@@ -22,7 +22,11 @@ CHROMA = Card(
     folder="chroma_chunking",
     files=("questions_df.csv", "corpora/*.md"),
     levels=("document",),
-    parts={"dev": "questions on chatlogs and state_of_the_union", "test": "questions on the other corpora", "all": "all questions"},
+    parts={
+        "dev": "questions on chatlogs and state_of_the_union",
+        "test": "questions on the other corpora",
+        "all": "all questions",
+    },
 )
 LEGAL = Card(
     name="legalbench-rag",
@@ -38,8 +42,14 @@ DEV_CORPORA = frozenset({"chatlogs", "state_of_the_union"})
 
 
 def chroma(asked: Asked) -> Dataset:
-    """Return the corpora as documents, searched together as published; each question has the spans that answer it."""
-    documents = {path.stem: _document(asked, path, path.stem, format="markdown") for path in asked.folder.all("corpora/*.md")}
+    """Return the corpora as documents, searched together as published.
+
+    Each question has the spans that answer it.
+    """
+    documents = {
+        path.stem: _document(asked, path, path.stem, format="markdown")
+        for path in asked.folder.all("corpora/*.md")
+    }
     queries = []
     for n, row in enumerate(asked.folder.rows(asked.folder.one("questions_df.csv"))):
         corpus = row.text("corpus_id")
@@ -53,7 +63,9 @@ def chroma(asked: Asked) -> Dataset:
 
 def _references(row: Record) -> tuple[Record, ...]:
     try:
-        return Record({"references": parse_json(row.text("references"))}, row.place).records("references")
+        return Record({"references": parse_json(row.text("references"))}, row.place).records(
+            "references"
+        )
     except ParseError as error:
         raise row.wrong("references", str(error)) from error
 
@@ -64,9 +76,14 @@ def _reference(reference: Record, document: Document) -> Span:
 
 
 def legal(asked: Asked) -> Dataset:
-    """Return the contracts and policies as documents, searched together as published; each question has its spans."""
+    """Return the contracts and policies as documents, searched together as published.
+
+    Each question has its spans.
+    """
     corpus = asked.folder.path / "corpus"
-    paths = {path.relative_to(corpus).as_posix(): path for path in asked.folder.all("corpus/**/*.txt")}
+    paths = {
+        path.relative_to(corpus).as_posix(): path for path in asked.folder.all("corpus/**/*.txt")
+    }
     documents = {name: _document(asked, path, name, format="text") for name, path in paths.items()}
     queries = []
     for path in asked.folder.all("benchmarks/*.json"):
@@ -87,17 +104,23 @@ def _snippet(snippet: Record, documents: Mapping[str, Document]) -> Span:
     return _checked(snippet, "span", Span(name, *ends), documents[name], answer)
 
 
-def _checked(record: Record, field: str, span: Span, document: Document, content: str | None) -> Span:
+def _checked(
+    record: Record, field: str, span: Span, document: Document, content: str | None
+) -> Span:
     """Return the span, or complain when it does not hold what the set says it holds."""
     if not 0 <= span.start < span.end <= len(document.text):
-        raise record.wrong(field, f"lies outside {document.id}, which has {len(document.text)} characters")
+        raise record.wrong(
+            field, f"lies outside {document.id}, which has {len(document.text)} characters"
+        )
     if content is not None and document.text[span.start : span.end] != content:
         raise record.wrong(field, f"does not point at the quoted text in {document.id}")
     return span
 
 
 def _document(asked: Asked, path: Path, id: str, *, format: str) -> Document:
-    return Document(id=id, text=asked.folder.text(path), title=path.stem, format=format, keys={"document": id})
+    return Document(
+        id=id, text=asked.folder.text(path), title=path.stem, format=format, keys={"document": id}
+    )
 
 
 def _query(id: str, text: str, category: str, spans: tuple[Span, ...]) -> Query:

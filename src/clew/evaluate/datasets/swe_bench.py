@@ -24,11 +24,20 @@ CARD = Card(
     folder="swe_bench",
     files=("*test*.jsonl | *test*.json | *dev*.jsonl | *dev*.json", "sources/*"),
     levels=("file",),
-    parts={"dev": "the published dev split", "test": "the published test split", "all": "every file in the folder"},
-    options={"sources": "folder with <instance_id>/ (a checkout at the base commit) or <owner>__<name>/ (a git clone); default: sources"},
+    parts={
+        "dev": "the published dev split",
+        "test": "the published test split",
+        "all": "every file in the folder",
+    },
+    options={
+        "sources": "folder with <instance_id>/ (a checkout at the base commit) or <owner>__<name>/ (a git clone); default: sources"
+    },
 )
-SPLITS = {part: f"*{part}*.jsonl | *{part}*.json" for part in ("dev", "test")} | {EVERYTHING: "*.jsonl | *.json"}
-# The file as it was before the patch; a file that the patch creates (/dev/null) cannot be found at the base commit.
+SPLITS = {part: f"*{part}*.jsonl | *{part}*.json" for part in ("dev", "test")} | {
+    EVERYTHING: "*.jsonl | *.json"
+}
+# The file as it was before the patch; a file that the patch creates (/dev/null) cannot be found at
+# the base commit.
 _BEFORE = re.compile(r"^--- a/(?P<path>[^\t\n]+?)\r?(?:\t.*)?$", re.MULTILINE)
 _CREATED = re.compile(r"^--- /dev/null\r?\n\+\+\+ b/(?P<path>[^\t\n]+?)\r?(?:\t.*)?$", re.MULTILINE)
 
@@ -39,14 +48,25 @@ def load(asked: Asked, *, sources: Path | str | None = None) -> Dataset:
     Only the commits of the asked questions are read: no question can see another commit's files.
     """
     root = Path(sources) if sources is not None else asked.folder.path / "sources"
-    instances = asked.first([record for path in asked.folder.all(SPLITS[asked.part]) for record in asked.folder.records(path)])
+    instances = asked.first(
+        [
+            record
+            for path in asked.folder.all(SPLITS[asked.part])
+            for record in asked.folder.records(path)
+        ]
+    )
     distinct(instances, "instance_id")
     documents: dict[str, Document] = {}
     for space, record in sorted({_space(record): record for record in instances}.items()):
-        documents |= {document.id: document for document in trees.documents(_files(asked, root, record), space=space)}
+        documents |= {
+            document.id: document
+            for document in trees.documents(_files(asked, root, record), space=space)
+        }
     absent: list[str] = []
     queries = [_query(record, documents, absent) for record in instances]
-    notes = counted(len(absent), "patched files not among the sources (created, or not Python)", absent)
+    notes = counted(
+        len(absent), "patched files not among the sources (created, or not Python)", absent
+    )
     return asked.dataset(queries, documents=documents.values(), notes=notes)
 
 
@@ -63,7 +83,9 @@ def _files(asked: Asked, root: Path, record: Record) -> Iterator[tuple[str, byte
         if clone.is_dir() and trees.is_clone(clone):
             return trees.commit(asked.folder, clone, record.text("base_commit"))
     way_out = f"git clone https://github.com/{repo} {root / repo.replace('/', '__')}, or check out the base commit there."
-    raise InputError("sources", str(root), f"holds neither {checkout.name}/ nor a clone of {repo}", way_out)
+    raise InputError(
+        "sources", str(root), f"holds neither {checkout.name}/ nor a clone of {repo}", way_out
+    )
 
 
 def _query(record: Record, documents: dict[str, Document], absent: list[str]) -> Query:
@@ -72,6 +94,10 @@ def _query(record: Record, documents: dict[str, Document], absent: list[str]) ->
     if not changed and not _CREATED.search(patch):
         raise record.wrong("patch", "names no file")
     gold = {path: 1 for path in changed if f"{space}/{path}" in documents}
-    absent += [f"{path} ({id})" for path in changed if path not in gold] + [f"{found['path']} ({id})" for found in _CREATED.finditer(patch)]
+    absent += [f"{path} ({id})" for path in changed if path not in gold] + [
+        f"{found['path']} ({id})" for found in _CREATED.finditer(patch)
+    ]
     text = record.text("problem_statement")
-    return Query(id=id, text=text, space=space, category=record.text("repo"), relevant={"file": gold})
+    return Query(
+        id=id, text=text, space=space, category=record.text("repo"), relevant={"file": gold}
+    )

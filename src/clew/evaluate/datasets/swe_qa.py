@@ -33,24 +33,39 @@ DEV_PROJECTS = frozenset({"flask", "requests"})
 
 
 def load(asked: Asked, *, sources: Path | str | None = None, paths: bool = False) -> Dataset:
-    """Return Python files as documents, one space for each project; gold files that do not exist are reported."""
-    questions = [record for record in asked.folder.records(asked.folder.one(CARD.files[0])) if _wanted(asked, record)]
+    """Return Python files as documents, one space for each project.
+
+    Gold files that do not exist are reported.
+    """
+    questions = [
+        record
+        for record in asked.folder.records(asked.folder.one(CARD.files[0]))
+        if _wanted(asked, record)
+    ]
     root = Path(sources) if sources is not None else asked.folder.path / "sources"
     documents: list[Document] = []
     distinct(questions, "id")
     for space in sorted({record.below("repo") for record in questions}):
-        documents += trees.documents(trees.tree(asked.folder, trees.find_tree(root, space, fetch=CARD.name)), space=space)
+        documents += trees.documents(
+            trees.tree(asked.folder, trees.find_tree(root, space, fetch=CARD.name)), space=space
+        )
     known = {(document.space, document.keys["file"]) for document in documents}
     absent: list[str] = []
     queries = [_query(record, known, absent) for record in questions]
     if paths:
         chains = query_paths(queries, code_graphs(documents))
         queries = [replace(query, paths=chains.get(query.id, ())) for query in queries]
-    return asked.dataset(queries, documents=documents, notes=counted(len(absent), "gold files not in the sources", absent))
+    return asked.dataset(
+        queries,
+        documents=documents,
+        notes=counted(len(absent), "gold files not in the sources", absent),
+    )
 
 
 def _wanted(asked: Asked, record: Record) -> bool:
-    return asked.part == EVERYTHING or (_project(record.text("repo")) in DEV_PROJECTS) == (asked.part == "dev")
+    return asked.part == EVERYTHING or (_project(record.text("repo")) in DEV_PROJECTS) == (
+        asked.part == "dev"
+    )
 
 
 def _project(repo: str) -> str:
@@ -62,4 +77,6 @@ def _query(record: Record, known: set[tuple[str, str]], absent: list[str]) -> Qu
     absent += [f"{file} ({id})" for file in files if (space, file) not in known]
     gold = {file: 1 for file in files if (space, file) in known}
     category = "several files" if len(files) > 1 else "one file"
-    return Query(id=id, text=record.text("question"), space=space, category=category, relevant={"file": gold})
+    return Query(
+        id=id, text=record.text("question"), space=space, category=category, relevant={"file": gold}
+    )

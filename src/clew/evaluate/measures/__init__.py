@@ -1,4 +1,6 @@
-"""How good is a ranking? Measures are values with a name; they are computed from a run and what is known to be relevant.
+"""How good is a ranking? Measures are values with a name.
+
+They are computed from a run and what is known to be relevant.
 
 run       for each question, passage ids, best first (never sorted again)
 collapse  passage ids → keys at a level, each at its first place
@@ -8,7 +10,15 @@ overall   → measure → mean;  by_category → the same for each category
 
 from clew.evaluate.measures.evaluation import Scores, score
 from clew.evaluate.measures.means import by_category, column, counts, overall
-from clew.evaluate.measures.names import DEFAULT_MEASURES, PATH_MEASURES, SPAN_MEASURES, Measure, in_order, measure, measures
+from clew.evaluate.measures.names import (
+    DEFAULT_MEASURES,
+    PATH_MEASURES,
+    SPAN_MEASURES,
+    Measure,
+    in_order,
+    measure,
+    measures,
+)
 from clew.evaluate.measures.paths import (
     HopRecall,
     Walk,

@@ -16,15 +16,29 @@ Scores = Mapping[str, Mapping[str, float]]
 
 
 def score(
-    queries: Sequence[Query], run: Run, passages: Mapping[str, Passage], *, level: str, measures: Sequence[Measure] = DEFAULT_MEASURES
+    queries: Sequence[Query],
+    run: Run,
+    passages: Mapping[str, Passage],
+    *,
+    level: str,
+    measures: Sequence[Measure] = DEFAULT_MEASURES,
 ) -> dict[str, dict[str, float]]:
-    """Return the value of each measure for each question; a question missing from the run scores zero.
+    """Return the value of each measure for each question.
 
-    A question with nothing relevant at a measure's level (or no spans) has no value for that measure.
+    A question missing from the run scores zero.
+
+    A question with nothing relevant at a measure's level (or no spans) has no value for that
+    measure.
     """
     scores: dict[str, dict[str, float]] = {query.id: {} for query in queries}
-    for at in dict.fromkeys(measure.level or level for measure in measures if not measure.reads_spans):
-        wanted = [measure for measure in measures if not measure.reads_spans and (measure.level or level) == at]
+    for at in dict.fromkeys(
+        measure.level or level for measure in measures if not measure.reads_spans
+    ):
+        wanted = [
+            measure
+            for measure in measures
+            if not measure.reads_spans and (measure.level or level) == at
+        ]
         for query, values in _ranked(queries, run, passages, at, wanted).items():
             scores[query].update({str(measure): value for measure, value in values.items()})
     spans = [measure for measure in measures if measure.reads_spans]
@@ -34,7 +48,11 @@ def score(
 
 
 def _ranked(
-    queries: Sequence[Query], run: Run, passages: Mapping[str, Passage], level: str, wanted: Sequence[Measure]
+    queries: Sequence[Query],
+    run: Run,
+    passages: Mapping[str, Passage],
+    level: str,
+    wanted: Sequence[Measure],
 ) -> dict[str, dict[Measure, float]]:
     """Return the measures of one level, by the library where it has them."""
     qrels = {query.id: relevant for query in queries if (relevant := relevant_at(query, level))}
@@ -50,11 +68,19 @@ def _ranked(
     return scores
 
 
-def _spans(query: Query, ranking: Sequence[str], passages: Mapping[str, Passage], wanted: Iterable[Measure]) -> dict[str, float]:
+def _spans(
+    query: Query, ranking: Sequence[str], passages: Mapping[str, Passage], wanted: Iterable[Measure]
+) -> dict[str, float]:
     """Return the span measures of one question."""
     values: dict[str, float] = {}
     for measure in wanted:
         cut = [passage_of(passages, id) for id in dict.fromkeys(ranking)][: measure.cutoff]
-        found = span_score([Span(passage.document, passage.start, passage.end) for passage in cut], query.spans)
-        values[str(measure)] = {"token-recall": found.recall, "token-precision": found.precision, "token-IoU": found.iou}[measure.family]
+        found = span_score(
+            [Span(passage.document, passage.start, passage.end) for passage in cut], query.spans
+        )
+        values[str(measure)] = {
+            "token-recall": found.recall,
+            "token-precision": found.precision,
+            "token-IoU": found.iou,
+        }[measure.family]
     return values

@@ -18,7 +18,9 @@ Qrels = Mapping[str, Mapping[str, int]]
 """For each question's id, the grade of each relevant key."""
 
 
-def library_scores(wanted: Sequence[Measure], qrels: Qrels, keys: Keys) -> dict[str, dict[Measure, float]]:
+def library_scores(
+    wanted: Sequence[Measure], qrels: Qrels, keys: Keys
+) -> dict[str, dict[Measure, float]]:
     """Return each measure of each judged question; one without a ranking scores zero."""
     scores: dict[str, dict[Measure, float]] = {query: dict.fromkeys(wanted, 0.0) for query in qrels}
     if not wanted or not qrels:
@@ -33,7 +35,10 @@ def library_scores(wanted: Sequence[Measure], qrels: Qrels, keys: Keys) -> dict[
 
 
 def _as_scores(keys: Iterable[str]) -> dict[str, float]:
-    """Turn places into strictly falling scores: the library sorts again, by score in single precision, then by name."""
+    """Turn places into strictly falling scores.
+
+    The library sorts again, by score in single precision, then by name.
+    """
     ordered = list(keys)
     return {key: float(len(ordered) - place) for place, key in enumerate(ordered)}
 

@@ -17,11 +17,17 @@ def overall(scores: Scores) -> dict[str, float]:
     >>> overall({"a": {"hit@1": 1.0}, "b": {"hit@1": 0.0}, "c": {}})
     {'hit@1': 0.5}
     """
-    return {name: _mean(column(scores, name).values()) for name in in_order(name for values in scores.values() for name in values)}
+    return {
+        name: _mean(column(scores, name).values())
+        for name in in_order(name for values in scores.values() for name in values)
+    }
 
 
 def by_category(scores: Scores, queries: Iterable[Query]) -> dict[str, dict[str, float]]:
-    """Return the means of each category, in the order of their names; questions without a category are in none."""
+    """Return the means of each category, in the order of their names.
+
+    Questions without a category are in none.
+    """
     parts: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
     for query in queries:
         if query.category and query.id in scores:
@@ -36,7 +42,9 @@ def column(scores: Scores, name: str) -> dict[str, float]:
 
 def counts(scores: Scores, queries: Iterable[Query], name: str) -> dict[str, int]:
     """Return how many questions of each category have a value of a measure."""
-    judged = Counter(query.category for query in queries if query.category and name in scores.get(query.id, {}))
+    judged = Counter(
+        query.category for query in queries if query.category and name in scores.get(query.id, {})
+    )
     return dict(sorted(judged.items()))
 
 

@@ -10,10 +10,13 @@ from clew.errors import InputError
 
 RANKED_FAMILIES = ("recall", "hit", "all", "nDCG", "MRR", "precision", "path")
 SPAN_FAMILIES = ("token-recall", "token-precision", "token-IoU")
-UNCUT = frozenset({"MRR", *SPAN_FAMILIES})  # these may go without a cut-off: they read the whole ranking
+# these may go without a cut-off: they read the whole ranking
+UNCUT = frozenset({"MRR", *SPAN_FAMILIES})
 CUT_REFUSED = frozenset({"MRR"})
 LARGEST_CUTOFF = 10_000
-_SHAPE = re.compile(r"(?:(?P<level>[a-z][a-z_]*)-)?(?P<family>[A-Za-z]+)(?:@(?P<cutoff>[1-9]\d{0,4}))?")
+_SHAPE = re.compile(
+    r"(?:(?P<level>[a-z][a-z_]*)-)?(?P<family>[A-Za-z]+)(?:@(?P<cutoff>[1-9]\d{0,4}))?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,11 @@ class Measure:
 
     def __str__(self) -> str:
         """Return the name that tables and files use."""
-        return (f"{self.level}-" if self.level else "") + self.family + (f"@{self.cutoff}" if self.cutoff else "")
+        return (
+            (f"{self.level}-" if self.level else "")
+            + self.family
+            + (f"@{self.cutoff}" if self.cutoff else "")
+        )
 
 
 def measure(name: str) -> Measure:
@@ -90,7 +97,19 @@ def _unknown(name: str) -> InputError:
 
 
 DEFAULT_MEASURES = measures(
-    ("recall@5", "recall@10", "hit@1", "hit@5", "hit@10", "all@5", "all@10", "nDCG@10", "MRR", "precision@5")
+    (
+        "recall@5",
+        "recall@10",
+        "hit@1",
+        "hit@5",
+        "hit@10",
+        "all@5",
+        "all@10",
+        "nDCG@10",
+        "MRR",
+        "precision@5",
+    )
 )  # mission B4
 SPAN_MEASURES = measures(SPAN_FAMILIES)
-PATH_MEASURES = measures(("path@5", "path@10"))  # where the set knows how its evidence hangs together
+# where the set knows how its evidence hangs together
+PATH_MEASURES = measures(("path@5", "path@10"))

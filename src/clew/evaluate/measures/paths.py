@@ -13,7 +13,10 @@ from clew.evaluate.measures.runs import collapse
 
 @dataclass(frozen=True, slots=True)
 class HopRecall:
-    """Where a search stood after a hop: recall so far, what this hop added to it, and how many keys it brought."""
+    """Where a search stood after a hop.
+
+    Recall so far, what this hop added to it, and how many keys it brought.
+    """
 
     hop: int
     recall: float
@@ -21,7 +24,9 @@ class HopRecall:
     found: float
 
 
-def hopwise_recall(hop_of: Mapping[str, int], relevant: Collection[str], *, hops: int) -> tuple[HopRecall, ...]:
+def hopwise_recall(
+    hop_of: Mapping[str, int], relevant: Collection[str], *, hops: int
+) -> tuple[HopRecall, ...]:
     """Return the recall after each of `hops` hops, from the hop that first found each key.
 
     >>> [(step.recall, step.gain) for step in hopwise_recall({"a": 1, "x": 1, "b": 2}, {"a", "b"}, hops=2)]
@@ -32,11 +37,17 @@ def hopwise_recall(hop_of: Mapping[str, int], relevant: Collection[str], *, hops
         known = sum(key in hop_of and hop_of[key] <= hop for key in relevant)
         recall = known / len(relevant) if relevant else 0.0
         before = steps[-1].recall if steps else 0.0
-        steps.append(HopRecall(hop, recall, recall - before, float(sum(first == hop for first in hop_of.values()))))
+        steps.append(
+            HopRecall(
+                hop, recall, recall - before, float(sum(first == hop for first in hop_of.values()))
+            )
+        )
     return tuple(steps)
 
 
-def hop_of_keys(hops: Mapping[str, int], passages: Mapping[str, Passage], level: str) -> dict[str, int]:
+def hop_of_keys(
+    hops: Mapping[str, int], passages: Mapping[str, Passage], level: str
+) -> dict[str, int]:
     """Turn the hop of each passage into the first hop of each key at a level."""
     first: dict[str, int] = {}
     for id, hop in hops.items():
@@ -46,7 +57,10 @@ def hop_of_keys(hops: Mapping[str, int], passages: Mapping[str, Passage], level:
 
 
 def mean_hops(questions: Sequence[Sequence[HopRecall]]) -> tuple[HopRecall, ...]:
-    """Average over questions, hop by hop; every question must have been judged for the same number of hops."""
+    """Average over questions, hop by hop.
+
+    Every question must have been judged for the same number of hops.
+    """
     return tuple(
         HopRecall(
             steps[0].hop,
@@ -70,7 +84,9 @@ def path_coverage(keys: Collection[str], paths: Sequence[Sequence[str]]) -> floa
 
 
 def path_at(keys: Sequence[str], paths: Sequence[Sequence[str]], cutoff: int) -> float:
-    """Return the path coverage of the first `cutoff` keys of a ranking: the measure `path@k` of B8 and B10.
+    """Return the path coverage of the first `cutoff` keys of a ranking.
+
+    The measure `path@k` of B8 and B10.
 
     >>> path_at(["a", "x", "b"], [["a", "b"]], 2), path_at(["a", "x", "b"], [["a", "b"]], 3)
     (0.5, 1.0)
@@ -80,7 +96,10 @@ def path_at(keys: Sequence[str], paths: Sequence[Sequence[str]], cutoff: int) ->
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """How the links that a system showed lie to the known paths of a question; each from 0 to 1 but the count."""
+    """How the links that a system showed lie to the known paths of a question.
+
+    Each from 0 to 1 but the count.
+    """
 
     walked: float
     """Of the links of the known paths, the share that was shown, in either direction."""
@@ -93,14 +112,17 @@ class Walk:
     """Of the known paths, the share that is in the ranking from end to end."""
 
 
-def walk_of(links: Iterable[Sequence[str]], keys: Collection[str], paths: Sequence[Sequence[str]]) -> Walk:
+def walk_of(
+    links: Iterable[Sequence[str]], keys: Collection[str], paths: Sequence[Sequence[str]]
+) -> Walk:
     """Return how far a system's own paths agree with the known ones.
 
     >>> walk_of([("b", "a"), ("a", "x")], ["a", "b", "x"], [["a", "b", "c"]])
     Walk(walked=0.5, right=0.5, shown=2.0, found=0.6666666666666666, complete=0.0)
     """
     known = {frozenset(step) for path in paths for step in itertools.pairwise(path)}
-    shown = {ends for link in links if len(ends := frozenset(link)) > 1}  # two chunks of one file are one place
+    # two chunks of one file are one place
+    shown = {ends for link in links if len(ends := frozenset(link)) > 1}
     both = len(known & shown)
     return Walk(
         walked=both / len(known) if known else 0.0,
@@ -112,9 +134,15 @@ def walk_of(links: Iterable[Sequence[str]], keys: Collection[str], paths: Sequen
 
 
 def mean_walk(walks: Sequence[Walk]) -> Walk:
-    """Average over questions; those without a shown link count nothing for how right the shown ones are."""
+    """Average over questions.
+
+    Those without a shown link count nothing for how right the shown ones are.
+    """
     showing = [walk.right for walk in walks if walk.shown]
-    means = {name: fsum(getattr(walk, name) for walk in walks) / len(walks) for name in ("walked", "shown", "found", "complete")}
+    means = {
+        name: fsum(getattr(walk, name) for walk in walks) / len(walks)
+        for name in ("walked", "shown", "found", "complete")
+    }
     return Walk(**means, right=fsum(showing) / len(showing) if showing else 0.0)
 
 

@@ -11,16 +11,22 @@ Run = Mapping[str, Sequence[str]]
 """For each question's id, passage ids, best first."""
 
 
-def collapse(ranking: Sequence[str], passages: Mapping[str, Passage], level: str) -> tuple[str, ...]:
+def collapse(
+    ranking: Sequence[str], passages: Mapping[str, Passage], level: str
+) -> tuple[str, ...]:
     """Return the keys of a ranking at a level, each at its first place.
 
-    A passage without a key at the level is known by its own id: it keeps its place, so that it cannot push others up.
+    A passage without a key at the level is known by its own id: it keeps its place, so that it
+    cannot push others up.
     """
     return tuple(dict.fromkeys(passage_of(passages, id).keys.get(level, id) for id in ranking))
 
 
 def relevant_at(query: Query, level: str) -> dict[str, int]:
-    """Return the graded relevant keys of a question at a level; a grade of zero or less is not relevant."""
+    """Return the graded relevant keys of a question at a level.
+
+    A grade of zero or less is not relevant.
+    """
     return {key: grade for key, grade in query.relevant.get(level, {}).items() if grade > 0}
 
 
@@ -34,10 +40,16 @@ def all_found(keys: Sequence[str], relevant: Collection[str], cutoff: int) -> fl
 
 
 def passage_of(passages: Mapping[str, Passage], id: str) -> Passage:
-    """Return a passage of the dataset, or raise an InputError: a run made on other passages must not be scored."""
+    """Return a passage of the dataset, or raise an InputError.
+
+    A run made on other passages must not be scored.
+    """
     try:
         return passages[id]
     except KeyError:
         raise InputError(
-            "run", id, "names a passage that the dataset does not have", "Score a run with the passages it was made on."
+            "run",
+            id,
+            "names a passage that the dataset does not have",
+            "Score a run with the passages it was made on.",
         ) from None

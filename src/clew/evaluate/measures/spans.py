@@ -1,8 +1,9 @@
 """Token recall, precision and IoU: how much of the answer's text was returned, and how much else.
 
-As defined by Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma, 2024), and counted, as in their
-code, in characters. A stretch of the answer counts once however often it was returned; in the returned text every repeat
-counts, so that overlapping chunks pay for what they say twice.
+As defined by Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma, 2024),
+and counted, as in their code, in characters. A stretch of the answer counts once however often it
+was returned; in the returned text every repeat counts, so that overlapping chunks pay for what they
+say twice.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ def span_score(returned: Sequence[Span], answer: Sequence[Span]) -> SpanScore:
     shared = sum(_overlap(ranges, found.get(document, [])) for document, ranges in gold.items())
     wanted = sum(_length(ranges) for ranges in gold.values())
     spent = sum(max(0, span.end - span.start) for span in returned)
-    return SpanScore(_share(shared, wanted), _share(shared, spent), _share(shared, spent + wanted - shared))
+    return SpanScore(
+        _share(shared, wanted), _share(shared, spent), _share(shared, spent + wanted - shared)
+    )
 
 
 def united(spans: Iterable[Span]) -> dict[str, list[Range]]:

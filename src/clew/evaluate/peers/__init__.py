@@ -1,4 +1,6 @@
-"""Other libraries in the same table: the same passages, the same vectors, each as its manual says to use it.
+"""Other libraries in the same table.
+
+The same passages, the same vectors, each as its manual says to use it.
 
 bm25s      lexical
 chromadb   dense
@@ -19,7 +21,12 @@ from clew.evaluate.peers.port import Corpus, Peer
 
 __all__ = ["NAMES", "Corpus", "Peer", "answers_of", "check", "peer", "peer_version"]
 
-_PEERS = {"bm25s": "bm25s:Bm25s", "chromadb": "chromadb:Chroma", "lancedb": "lancedb:Lance", "txtai": "txtai:Txtai"}
+_PEERS = {
+    "bm25s": "bm25s:Bm25s",
+    "chromadb": "chromadb:Chroma",
+    "lancedb": "lancedb:Lance",
+    "txtai": "txtai:Txtai",
+}
 NAMES = tuple(_PEERS)
 
 

@@ -17,12 +17,15 @@ from clew.evaluate.ledger import Ledger
 from clew.evaluate.peers.port import Corpus, Peer, library
 from clew.evaluate.policies import Answer, Cost
 from clew.ports import EmbedRole, Progress
+from clew.text.words import token_estimate
 from clew.types import Vectors
-from clew.words import token_estimate
 
 
 def answers_of(index: Index, peer: Peer, *, depth: int, cache: Path, progress: Progress) -> Answers:
-    """Return a peer's answer to every question, from the ledger where it is there; a RefusedError says why there is none."""
+    """Return a peer's answer to every question, from the ledger where it is there.
+
+    A RefusedError says why there is none.
+    """
     if peer.needs_vectors and index.vectors is None:
         raise RefusedError("needs a model; model.embedder is none", peer=peer.name)
     with _translated(peer):
@@ -34,17 +37,27 @@ def answers_of(index: Index, peer: Peer, *, depth: int, cache: Path, progress: P
         with _opened(peer, index, progress):
             passages = index.dataset.passages
             return through(
-                ledger, queries, lambda query: _answer(peer, index, passages, query, depth), name=peer.name, jobs=1, progress=progress
+                ledger,
+                queries,
+                lambda query: _answer(peer, index, passages, query, depth),
+                name=peer.name,
+                jobs=1,
+                progress=progress,
             )
 
 
 @contextmanager
 def _opened(peer: Peer, index: Index, progress: Progress) -> Iterator[None]:
     passages = index.dataset.passages
-    texts = [f"{passage.title}\n{passage.text}" if passage.title else passage.text for passage in passages]
+    texts = [
+        f"{passage.title}\n{passage.text}" if passage.title else passage.text
+        for passage in passages
+    ]
     with tempfile.TemporaryDirectory(prefix="clew-peer-") as folder:
         progress(f"indexing with {peer.name}", 0, 1)
-        peer.open(Corpus(texts, [passage.space for passage in passages], index.vectors), Path(folder))
+        peer.open(
+            Corpus(texts, [passage.space for passage in passages], index.vectors), Path(folder)
+        )
         progress(f"indexing with {peer.name}", 1, 1)
         try:
             yield
@@ -52,10 +65,15 @@ def _opened(peer: Peer, index: Index, progress: Progress) -> Iterator[None]:
             peer.close()
 
 
-def _answer(peer: Peer, index: Index, passages: tuple[Passage, ...], query: Query, depth: int) -> Answer:
+def _answer(
+    peer: Peer, index: Index, passages: tuple[Passage, ...], query: Query, depth: int
+) -> Answer:
     vector = _vector(index, query)
     began = time.perf_counter()
-    found = [passages[place] for place in dict.fromkeys(peer.search(query.text, vector, query.space, depth))][:depth]
+    found = [
+        passages[place]
+        for place in dict.fromkeys(peer.search(query.text, vector, query.space, depth))
+    ][:depth]
     spent = (time.perf_counter() - began) * 1e3
     ids = tuple(passage.id for passage in found)
     cost = Cost(
@@ -81,7 +99,13 @@ def _never(query: Query) -> Answer:
 
 def _identity(index: Index, peer: Peer, depth: int) -> dict[str, object]:
     model = index.embedder.id if index.embedder is not None and peer.needs_vectors else None
-    return {"peer": peer.name, "version": peer_version(peer), "content": index.content, "model": model, "depth": depth}
+    return {
+        "peer": peer.name,
+        "version": peer_version(peer),
+        "content": index.content,
+        "model": model,
+        "depth": depth,
+    }
 
 
 def peer_version(peer: Peer) -> str:
@@ -100,4 +124,6 @@ def _translated(peer: Peer) -> Iterator[None]:
     except ClewError:
         raise
     except Exception as error:
-        raise RefusedError(f"failed: {type(error).__name__}: {clipped(str(error))}", peer=peer.name) from error
+        raise RefusedError(
+            f"failed: {type(error).__name__}: {clipped(str(error))}", peer=peer.name
+        ) from error

@@ -24,16 +24,21 @@ class Bm25s:
         self._spaces: dict[str, tuple[Any, list[int]]] = {}
         for space, places in corpus.by_space().items():
             index = self._bm25s.BM25()
-            index.index(self._tokens([corpus.texts[place] for place in places]), show_progress=False)
+            index.index(
+                self._tokens([corpus.texts[place] for place in places]), show_progress=False
+            )
             self._spaces[space] = index, places
 
     def _tokens(self, texts: list[str]) -> Any:
-        return self._bm25s.tokenize(texts, stopwords="en", stemmer=self._stemmer, show_progress=False)
+        return self._bm25s.tokenize(
+            texts, stopwords="en", stemmer=self._stemmer, show_progress=False
+        )
 
     def search(self, text: str, vector: Vectors | None, space: str, k: int) -> list[int]:  # noqa: ARG002 - words only
         """Return what shares a word with the question."""
         tokens = self._tokens([text])
-        if space not in self._spaces or not tokens.vocab:  # it fails on a question without a known word
+        # it fails on a question without a known word
+        if space not in self._spaces or not tokens.vocab:
             return []
         index, places = self._spaces[space]
         found, scores = index.retrieve(tokens, k=min(k, len(places)), show_progress=False)

@@ -12,7 +12,10 @@ BATCH = 5_000  # its own limit is a little higher
 
 
 class Chroma:
-    """Dense: `PersistentClient`, one collection, HNSW with its defaults, cosine; spaces by its metadata filter."""
+    """Dense: `PersistentClient`, one collection, HNSW with its defaults, cosine.
+
+    Spaces by its metadata filter.
+    """
 
     name = "chromadb"
     packages = ("chromadb",)
@@ -24,7 +27,9 @@ class Chroma:
         chromadb = library("chromadb", self.packages)
         settings = chromadb.config.Settings(anonymized_telemetry=False)
         self._client: Any = chromadb.PersistentClient(path=str(folder), settings=settings)
-        self._collection: Any = self._client.create_collection("eval", embedding_function=None, configuration={"hnsw": {"space": "cosine"}})
+        self._collection: Any = self._client.create_collection(
+            "eval", embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
+        )
         for at in range(0, len(corpus.texts), BATCH):
             part = slice(at, at + BATCH)
             self._collection.add(
@@ -37,7 +42,9 @@ class Chroma:
         """Return the nearest of a space."""
         if vector is None:
             return []
-        found = self._collection.query(query_embeddings=vector[None, :], n_results=k, where={"space": space}, include=[])
+        found = self._collection.query(
+            query_embeddings=vector[None, :], n_results=k, where={"space": space}, include=[]
+        )
         return [int(id) for id in found["ids"][0]]
 
     def close(self) -> None:

@@ -21,7 +21,9 @@ class Lance:
         """Make a table of the corpus with a full-text index and one on the space."""
         lancedb, index = library("lancedb", self.packages), library("lancedb.index", self.packages)
         self._reranker: Any = library("lancedb.rerankers", self.packages).RRFReranker()
-        self._table: Any = lancedb.connect(str(folder)).create_table("eval", data=self._data(corpus))
+        self._table: Any = lancedb.connect(str(folder)).create_table(
+            "eval", data=self._data(corpus)
+        )
         self._table.create_index("text", config=index.FTS())
         self._table.create_index("space", config=index.Bitmap())
 
@@ -30,12 +32,23 @@ class Lance:
         if vectors is None:
             raise ValueError("vectors are needed")
         rows = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
-        columns = {"place": list(range(len(corpus.texts))), "text": list(corpus.texts), "space": list(corpus.spaces), "vector": rows}
+        columns = {
+            "place": list(range(len(corpus.texts))),
+            "text": list(corpus.texts),
+            "space": list(corpus.spaces),
+            "vector": rows,
+        }
         return pa.table(columns)
 
     def search(self, text: str, vector: Vectors | None, space: str, k: int) -> list[int]:
         """Return the best of a space by words and vector together."""
-        query = self._table.search(query_type="hybrid").vector(vector).text(text).distance_type("cosine").rerank(self._reranker)
+        query = (
+            self._table.search(query_type="hybrid")
+            .vector(vector)
+            .text(text)
+            .distance_type("cosine")
+            .rerank(self._reranker)
+        )
         quoted = space.replace("'", "''")
         found = query.where(f"space = '{quoted}'", prefilter=True).limit(k).to_arrow()
         return [int(place) for place in found["place"].to_pylist()]

@@ -1,4 +1,7 @@
-"""What is asked of another library to stand beside Clew: index passages with our vectors, and search them."""
+"""What is asked of another library to stand beside Clew.
+
+Index passages with our vectors, and search them.
+"""
 
 from __future__ import annotations
 
@@ -53,4 +56,6 @@ def library(name: str, packages: Sequence[str]) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise RefusedError(f"not installed: pip install {' '.join(packages)}", library=name) from error
+        raise RefusedError(
+            f"not installed: pip install {' '.join(packages)}", library=name
+        ) from error

@@ -1,4 +1,7 @@
-"""txtai: hybrid of its BM25 and our vectors, with its own fusion; an index for each space, as it filters after the search."""
+"""txtai: hybrid of its BM25 and our vectors, with its own fusion.
+
+An index for each space, as it filters after the search.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +23,16 @@ class Txtai:
     needs_vectors = True
     about = "Embeddings(method=external, hybrid) with its defaults"
 
-    def open(self, corpus: Corpus, folder: Path) -> None:  # noqa: ARG002 - it works in memory until it is saved
+    # It works in memory until it is saved
+    def open(self, corpus: Corpus, folder: Path) -> None:  # noqa: ARG002
         """Build an index for each space."""
         txtai = library("txtai", self.packages)
         self._asked: dict[str, Vectors] = {}
         self._spaces: dict[str, Any] = {}
         vectors, asked = corpus.vectors, self._asked
 
-        def transform(texts: list[str]) -> Any:  # no method: it looks at the signature to see how to call it
+        # no method: it looks at the signature to see how to call it
+        def transform(texts: list[str]) -> Any:
             return np.stack([asked[text] for text in texts])
 
         for space, places in corpus.by_space().items():

@@ -1,4 +1,7 @@
-"""Values to JSON and back, always to the same bytes: keys sorted, six digits, one spelling of every number."""
+"""Values to JSON and back, always to the same bytes.
+
+Keys sorted, six digits, one spelling of every number.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,9 @@ T = TypeVar("T")
 
 def dumps(value: Any, *, indent: int | None = 2) -> str:
     """Write a value of the report model as JSON; equal values give equal text."""
-    return json.dumps(plain(value), sort_keys=True, indent=indent, ensure_ascii=False, allow_nan=False)
+    return json.dumps(
+        plain(value), sort_keys=True, indent=indent, ensure_ascii=False, allow_nan=False
+    )
 
 
 def loads(kind: type[T], text: str, *, source: str = "report") -> T:
@@ -35,7 +40,9 @@ def parse(text: str, source: str) -> Any:
     try:
         return parse_json(text)
     except ValueError as error:
-        raise InputError(source, text, str(error), "Write it again with `clew eval run`.") from error
+        raise InputError(
+            source, text, str(error), "Write it again with `clew eval run`."
+        ) from error
 
 
 def plain(value: Any) -> Any:
@@ -56,12 +63,20 @@ def rounded(value: float) -> float:
     (0.333333, 0.0)
     """
     if not math.isfinite(value):
-        raise InputError("number", value, "JSON has no such number", "A missing answer scores zero; leave out what has no value.")
+        raise InputError(
+            "number",
+            value,
+            "JSON has no such number",
+            "A missing answer scores zero; leave out what has no value.",
+        )
     return round(float(value), DIGITS) + 0.0
 
 
 def read(kind: Any, raw: Any, where: str) -> Any:
-    """Turn JSON data into a value of a type of the model; `where` is the path that an error names."""
+    """Turn JSON data into a value of a type of the model.
+
+    `where` is the path that an error names.
+    """
     if is_dataclass(kind):
         return _record(kind, raw, where)
     if kind is Interval:
@@ -70,20 +85,32 @@ def read(kind: Any, raw: Any, where: str) -> Any:
     if origin is UnionType:
         return None if raw is None and NoneType in parts else read(parts[0], raw, where)
     if origin is tuple:
-        return tuple(read(parts[0], item, f"{where}[{place}]") for place, item in enumerate(_list(raw, where)))
+        return tuple(
+            read(parts[0], item, f"{where}[{place}]")
+            for place, item in enumerate(_list(raw, where))
+        )
     if origin is not None:  # every other generic of the model is a mapping with text keys
-        return {key: read(parts[1], item, f"{where}.{key}") for key, item in _mapping(raw, where).items()}
+        return {
+            key: read(parts[1], item, f"{where}.{key}")
+            for key, item in _mapping(raw, where).items()
+        }
     return _scalar(kind, raw, where)
 
 
 def _record(kind: Any, raw: Any, where: str) -> Any:
     given, hints = _mapping(raw, where), _hints(kind)
-    needed = {field.name for field in fields(kind) if field.default is MISSING and field.default_factory is MISSING}
+    needed = {
+        field.name
+        for field in fields(kind)
+        if field.default is MISSING and field.default_factory is MISSING
+    }
     for name in sorted(needed - given.keys()):
         raise _wrong(f"{where}.{name}", None, "is missing")
     for name in sorted(given.keys() - hints.keys()):
         raise _wrong(f"{where}.{name}", given[name], "is not a field of this version")
-    return kind(**{name: read(hints[name], item, f"{where}.{name}") for name, item in given.items()})
+    return kind(
+        **{name: read(hints[name], item, f"{where}.{name}") for name, item in given.items()}
+    )
 
 
 @cache
@@ -118,4 +145,9 @@ def _mapping(raw: Any, where: str) -> dict[str, Any]:
 
 
 def _wrong(where: str, raw: object, problem: str) -> InputError:
-    return InputError(where, raw, problem, "The file is damaged or was written by another version; make it again with `clew eval run`.")
+    return InputError(
+        where,
+        raw,
+        problem,
+        "The file is damaged or was written by another version; make it again with `clew eval run`.",
+    )

@@ -13,7 +13,10 @@ SAME = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """The difference of every question between two systems by the headline measure: (question, category, delta), best first."""
+    """The difference of every question between two systems by the headline measure.
+
+    (question, category, delta), best first.
+    """
 
     baseline: str
     variant: str
@@ -27,7 +30,10 @@ class Panel:
     @property
     def counts(self) -> tuple[int, int, int]:
         """Return how many questions were won, tied and lost."""
-        won, lost = sum(delta > SAME for *_, delta in self.deltas), sum(delta < -SAME for *_, delta in self.deltas)
+        won, lost = (
+            sum(delta > SAME for *_, delta in self.deltas),
+            sum(delta < -SAME for *_, delta in self.deltas),
+        )
         return won, len(self.deltas) - won - lost, lost
 
 
@@ -41,12 +47,19 @@ def panels(result: Result, samples: Sequence[Sample]) -> tuple[Panel, ...]:
     by_system: dict[str, dict[str, tuple[str, float]]] = {}
     for sample in samples:
         if isinstance(sample, RunSample) and result.measure in sample.measures:
-            by_system.setdefault(sample.system, {})[sample.query_id] = (sample.category, sample.measures[result.measure])
+            by_system.setdefault(sample.system, {})[sample.query_id] = (
+                sample.category,
+                sample.measures[result.measure],
+            )
     floor = by_system.pop(BASELINE, {})
     order = [row.system for row in result.rows if row.system in by_system]
     made = [_panel("single-hop", "multi-hop", policies)] if policies else []
     for system in order if floor else []:
-        shared = [(query, category, value - floor[query][1]) for query, (category, value) in by_system[system].items() if query in floor]
+        shared = [
+            (query, category, value - floor[query][1])
+            for query, (category, value) in by_system[system].items()
+            if query in floor
+        ]
         made.append(_panel(BASELINE, system, shared))
     return tuple(made)
 

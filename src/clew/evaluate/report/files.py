@@ -1,14 +1,17 @@
 """A report as a folder of files, and back.
 
     result.json     the table and its provenance       ┐
-    samples.jsonl   one line for each question          │ byte-identical for one seed, data and configuration
+    samples.jsonl   one line for each question          │ byte-identical for one seed, data and
+                    configuration
     report.md       the tables for people               │
     report.html     the page with the plots             ┘
-    timings.json    what the clock said                 differs from run to run, and is in no other file
+    timings.json    what the clock said                 differs from run to run, and is in no other
+                    file
 
-Latency is part of the cost of a system and is measured; but a number that is never the same twice would make every file
-that holds it useless for checking that a run was reproduced. So it has its own file, and is shown on a page only when the
-page is asked for with it (`render_html(result, samples, timings=...)`).
+Latency is part of the cost of a system and is measured; but a number that is never the same twice
+would make every file that holds it useless for checking that a run was reproduced. So it has its
+own file, and is shown on a page only when the page is asked for with it (`render_html(result,
+samples, timings=...)`).
 """
 
 from __future__ import annotations
@@ -24,11 +27,17 @@ from clew.evaluate.report.codec import dumps, loads, parse, plain, read
 from clew.evaluate.report.markdown import render_markdown
 from clew.evaluate.report.model import PolicySample, Result, RunSample, Sample, Timings
 from clew.evaluate.report.page import render_html
-from clew.user_files import read_file
+from clew.files import read_file
 
 MAX_BYTES = 1_000_000_000
 WAY_OUT = "Make a report with `clew eval run --output FOLDER`."
-RESULT, SAMPLES, MARKDOWN, PAGE, TIMINGS = "result.json", "samples.jsonl", "report.md", "report.html", "timings.json"
+RESULT, SAMPLES, MARKDOWN, PAGE, TIMINGS = (
+    "result.json",
+    "samples.jsonl",
+    "report.md",
+    "report.html",
+    "timings.json",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +52,8 @@ class Report:
 def write(folder: Path, report: Report) -> tuple[Path, ...]:
     """Write a report into a folder, each file whole or not at all, and return what was written.
 
-    The pages are made from the numbers as the file holds them, so that a page made later from the file is the same.
+    The pages are made from the numbers as the file holds them, so that a page made later from the
+    file is the same.
     """
     held = settled(report)
     texts = {
@@ -71,11 +81,19 @@ def load(folder: Path) -> Report:
 
 
 def redraw(folder: Path, *, timed: bool = False) -> tuple[Path, ...]:
-    """Make the pages of a folder again from the numbers in it; with `timed` they show what the clock said."""
+    """Make the pages of a folder again from the numbers in it.
+
+    With `timed` they show what the clock said.
+    """
     report = load(folder)
     timings = report.timings if timed else None
     if timed and timings is None:
-        raise InputError("folder", str(folder), f"holds no {TIMINGS}", "Leave out --timings, or run the evaluation again.")
+        raise InputError(
+            "folder",
+            str(folder),
+            f"holds no {TIMINGS}",
+            "Leave out --timings, or run the evaluation again.",
+        )
     texts = {
         MARKDOWN: render_markdown(report.result, report.samples, timings=timings),
         PAGE: render_html(report.result, report.samples, timings=timings),
@@ -87,7 +105,9 @@ def read_result(text: str) -> Report:
     """Read what `result_json` wrote, with or without timings."""
     raw = parse(text, RESULT)
     timings = raw.pop("timings", None) if isinstance(raw, dict) else None
-    return Report(read(Result, raw, RESULT), timings=read(Timings | None, timings, f"{RESULT}.timings"))
+    return Report(
+        read(Result, raw, RESULT), timings=read(Timings | None, timings, f"{RESULT}.timings")
+    )
 
 
 def settled(report: Report) -> Report:
@@ -97,7 +117,10 @@ def settled(report: Report) -> Report:
 
 
 def result_json(result: Result, *, timings: Timings | None = None) -> str:
-    """Return the table as JSON; with `timings` they are one more block, and the text is not the same twice."""
+    """Return the table as JSON.
+
+    With `timings` they are one more block, and the text is not the same twice.
+    """
     held: dict[str, Any] = plain(result)
     return dumps(held | ({"timings": plain(timings)} if timings else {})) + "\n"
 
@@ -110,8 +133,11 @@ def samples_jsonl(samples: Iterable[Sample]) -> str:
 
 def read_samples(text: str) -> tuple[Sample, ...]:
     """Read samples back; a line with a `system` field is one system's answer, others compare two policies."""
-    lines: Sequence[str] = text.split("\n")  # not splitlines: a ranking may hold a line separator inside a text
-    return tuple(_sample(line, number) for number, line in enumerate(lines, start=1) if line.strip())
+    # not splitlines: a ranking may hold a line separator inside a text
+    lines: Sequence[str] = text.split("\n")
+    return tuple(
+        _sample(line, number) for number, line in enumerate(lines, start=1) if line.strip()
+    )
 
 
 def _sample(line: str, number: int) -> Sample:
@@ -128,13 +154,18 @@ def _read(path: Path) -> str | None:
     try:
         return read_file(path, limit_bytes=MAX_BYTES).decode("utf-8")
     except OSError as error:
-        raise InputError("folder", str(path), f"cannot be read: {error.strerror}", WAY_OUT) from error
+        raise InputError(
+            "folder", str(path), f"cannot be read: {error.strerror}", WAY_OUT
+        ) from error
     except UnicodeDecodeError as error:
         raise InputError("folder", str(path), "is not UTF-8", WAY_OUT) from error
 
 
 def _write(path: Path, text: str) -> Path:
-    """Write beside the file and move it into place. A lone surrogate of a dataset becomes its JSON escape."""
+    """Write beside the file and move it into place.
+
+    A lone surrogate of a dataset becomes its JSON escape.
+    """
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     draft.write_bytes(text.encode("utf-8", "backslashreplace"))
     draft.replace(path)

@@ -12,8 +12,13 @@ _SPECIAL = re.compile(r"([\\`*\[\]|~#!$]|(?<!\w)_|_(?!\w))")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
-def render_markdown(result: Result, samples: Sequence[Sample] = (), *, timings: Timings | None = None) -> str:
-    """Return the tables, notes and provenance as Markdown; without timings, equal reports give equal text."""
+def render_markdown(
+    result: Result, samples: Sequence[Sample] = (), *, timings: Timings | None = None
+) -> str:
+    """Return the tables, notes and provenance as Markdown.
+
+    Without timings, equal reports give equal text.
+    """
     parts = [f"# {plain(result.dataset)} · {plain(result.part)}", plain(summary(result))]
     parts += [markdown_table(table) for table in tables(result, samples, timings=timings)]
     if result.notes:
@@ -43,7 +48,9 @@ def provenance(result: Result) -> list[tuple[str, str]]:
 def markdown_table(table: Table) -> str:
     """Return one table with its title and note."""
     lines = [f"## {plain(table.title)}", "", _line(plain(column) for column in table.columns)]
-    lines.append(_line("---" if place < table.texts else "---:" for place in range(len(table.columns))))
+    lines.append(
+        _line("---" if place < table.texts else "---:" for place in range(len(table.columns)))
+    )
     lines += [_line(_cell(cell) for cell in row) for row in table.rows]
     return "\n".join(lines) + (f"\n\n{plain(table.note)}" if table.note else "")
 

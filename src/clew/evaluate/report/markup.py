@@ -1,4 +1,7 @@
-"""HTML and SVG by construction: whatever is not markup already is escaped, so no dataset can write into the page."""
+"""HTML and SVG by construction.
+
+Whatever is not markup already is escaped, so no dataset can write into the page.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,21 @@ def element(name: str, /, *children: str, **attributes: Attribute) -> Markup:
     >>> element("td", "<b>", class_="best", aria_label='"')
     '<td class="best" aria-label="&quot;">&lt;b&gt;</td>'
     """
-    opened = "".join(f' {_key(key)}="{text(_value(value))}"' for key, value in attributes.items() if value is not None)
-    return Markup(f"<{name}{opened}>" if name in VOID else f"<{name}{opened}>{joined(*children)}</{name}>")
+    opened = "".join(
+        f' {_key(key)}="{text(_value(value))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return Markup(
+        f"<{name}{opened}>" if name in VOID else f"<{name}{opened}>{joined(*children)}</{name}>"
+    )
 
 
 def joined(*children: str) -> Markup:
     """Return children one after the other, escaped where they are not markup."""
-    return Markup("".join(child if isinstance(child, Markup) else text(child) for child in children))
+    return Markup(
+        "".join(child if isinstance(child, Markup) else text(child) for child in children)
+    )
 
 
 def text(value: str) -> Markup:

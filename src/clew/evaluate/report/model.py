@@ -1,7 +1,8 @@
 """What a report is made of: plain values that go to JSON and come back the same.
 
-A result holds nothing that differs between two runs with one seed on one machine: no clock, no date, no path. What the
-clock says is a `Timings`, which is kept in a file of its own and joins a result only where someone asks for it.
+A result holds nothing that differs between two runs with one seed on one machine: no clock, no
+date, no path. What the clock says is a `Timings`, which is kept in a file of its own and joins a
+result only where someone asks for it.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ BASELINE = "bm25"  # the row that every table has (benchmarks.md, rules of measu
 class Row:
     """One system: the mean of each measure, overall and by category, with intervals, and the mean cost of a question.
 
-    `p_vs_bm25` is for the headline measure; the other measures are in the result's comparisons. None for BM25 itself.
-    A system that could not be run has no measures, and `error` says why.
+    `p_vs_bm25` is for the headline measure; the other measures are in the result's comparisons.
+    None for BM25 itself. A system that could not be run has no measures, and `error` says why.
     """
 
     system: str
@@ -50,9 +51,20 @@ class Versus:
     ties: int
 
     @classmethod
-    def of(cls, comparison: Comparison, *, baseline: str, variant: str, measure: str, p_holm: float | None = None) -> Versus:
+    def of(
+        cls,
+        comparison: Comparison,
+        *,
+        baseline: str,
+        variant: str,
+        measure: str,
+        p_holm: float | None = None,
+    ) -> Versus:
         """Name the two sides of a comparison."""
-        facts = {name: getattr(comparison, name) for name in ("mean_difference", "ci", "p", "effect", "n", "wins", "losses", "ties")}
+        facts = {
+            name: getattr(comparison, name)
+            for name in ("mean_difference", "ci", "p", "effect", "n", "wins", "losses", "ties")
+        }
         return cls(baseline=baseline, variant=variant, measure=measure, p_holm=p_holm, **facts)
 
 
@@ -87,7 +99,10 @@ class Hop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walked:
-    """How a system's own paths agree with the known ones, over the questions that have some; see `measures.Walk`."""
+    """How a system's own paths agree with the known ones, over the questions that have some.
+
+    See `measures.Walk`.
+    """
 
     system: str
     questions: int
@@ -126,7 +141,10 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timings:
-    """What the clock said, by system (`latency_ms_p50`, `latency_ms_p95`, …), and on which machine. Never the same twice."""
+    """What the clock said, by system (`latency_ms_p50`, `latency_ms_p95`, …), and on which machine.
+
+    Never the same twice.
+    """
 
     systems: Mapping[str, Mapping[str, float]]
     machine: Mapping[str, str] = field(default_factory=dict)
@@ -146,7 +164,10 @@ class RunSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicySample:
-    """One question answered by two policies: the measures of both, multi − single, and the cost of each (mission B8)."""
+    """One question answered by two policies.
+
+    The measures of both, multi − single, and the cost of each (mission B8).
+    """
 
     query_id: str
     category: str
@@ -167,7 +188,9 @@ class PolicySample:
     ) -> PolicySample:
         """Put two answers side by side and take the difference of every measure that both have."""
         delta = {name: multi[name] - single[name] for name in single.keys() & multi.keys()}
-        return cls(query_id=query_id, category=category, single=single, multi=multi, delta=delta, cost=cost)
+        return cls(
+            query_id=query_id, category=category, single=single, multi=multi, delta=delta, cost=cost
+        )
 
 
 Sample = RunSample | PolicySample

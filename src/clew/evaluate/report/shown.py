@@ -1,4 +1,7 @@
-"""Numbers as people read them: percent with one digit, signs that are signs, p values that do not claim too much."""
+"""Numbers as people read them.
+
+Percent with one digit, signs that are signs, p values that do not claim too much.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,9 @@ def percent(value: float | None) -> str:
 
 
 def points(value: float | None) -> str:
-    """Return a difference in points of percent, with its sign; a difference too small to show has none.
+    """Return a difference in points of percent, with its sign.
+
+    A difference too small to show has none.
 
     >>> points(0.16), points(-0.0321), points(0.0)
     ('+16.0', '−3.2', '0.0')
@@ -39,7 +44,13 @@ def points(value: float | None) -> str:
 def interval(ci: Interval | None, *, signed: bool = False) -> str:
     """Return an interval as text, empty where there is none."""
     one = points if signed else percent
-    return "" if ci is None else f"{one(ci.low)} to {one(ci.high)}" if signed else f"{one(ci.low)}–{one(ci.high)}"
+    return (
+        ""
+        if ci is None
+        else f"{one(ci.low)} to {one(ci.high)}"
+        if signed
+        else f"{one(ci.low)}–{one(ci.high)}"
+    )
 
 
 def p_value(p: float | None) -> str:

@@ -1,4 +1,7 @@
-"""The few shapes that the plots are drawn with; colours come from the page, so that light and dark both work."""
+"""The few shapes that the plots are drawn with.
+
+Colours come from the page, so that light and dark both work.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,9 @@ class Scale:
     def __call__(self, value: float) -> float:
         """Return the coordinate of a value; values beyond the ends stop there."""
         inside = min(max(value, self.low), self.high)
-        return self.start + (inside - self.low) / ((self.high - self.low) or 1.0) * (self.end - self.start)
+        return self.start + (inside - self.low) / ((self.high - self.low) or 1.0) * (
+            self.end - self.start
+        )
 
 
 def ticks(low: float, high: float, *, most: int = 6) -> list[float]:
@@ -38,7 +43,9 @@ def ticks(low: float, high: float, *, most: int = 6) -> list[float]:
     width = high - low if high - low > NARROW else 1.0
     power = 10.0 ** math.floor(math.log10(width / most))
     step = next(
-        step * power for step in TICK_STEPS if math.ceil(round(high / (step * power), 6)) - math.floor(low / (step * power)) <= most
+        step * power
+        for step in TICK_STEPS
+        if math.ceil(round(high / (step * power), 6)) - math.floor(low / (step * power)) <= most
     )
     first, last = math.floor(round(low / step, 6)), math.ceil(round(high / step, 6))
     return [round(place * step, 10) for place in range(first, max(last, first + 1) + 1)]
@@ -59,11 +66,21 @@ def figure(title: str, description: str, width: float, height: float, *shapes: s
     )
 
 
-def label(x: float, y: float, content: str, *, anchor: str = "start", kind: str = "label", most: int = 200) -> Markup:
+def label(
+    x: float, y: float, content: str, *, anchor: str = "start", kind: str = "label", most: int = 200
+) -> Markup:
     """Return a text; one longer than `most` is cut and keeps its whole in a tooltip."""
     if len(content) <= most:
         return element("text", content, x=x, y=y, text_anchor=anchor, class_=kind)
-    return element("text", element("title", content), content[: most - 1] + "…", x=x, y=y, text_anchor=anchor, class_=kind)
+    return element(
+        "text",
+        element("title", content),
+        content[: most - 1] + "…",
+        x=x,
+        y=y,
+        text_anchor=anchor,
+        class_=kind,
+    )
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:
@@ -71,9 +88,19 @@ def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=kind)
 
 
-def box(x: float, y: float, width: float, height: float, kind: str, *, round_: float | None = None) -> Markup:
+def box(
+    x: float, y: float, width: float, height: float, kind: str, *, round_: float | None = None
+) -> Markup:
     """Return a rectangle; a negative width or height counts from the other side."""
-    return element("rect", x=min(x, x + width), y=min(y, y + height), width=abs(width), height=abs(height), rx=round_, class_=kind)
+    return element(
+        "rect",
+        x=min(x, x + width),
+        y=min(y, y + height),
+        width=abs(width),
+        height=abs(height),
+        rx=round_,
+        class_=kind,
+    )
 
 
 def mark(x: float, y: float, place: int, kind: str) -> Markup:
@@ -90,28 +117,45 @@ def mark(x: float, y: float, place: int, kind: str) -> Markup:
     corners = shapes[place % len(shapes)]
     if not corners:
         return element("circle", cx=x, cy=y, r=r, class_=f"mark {kind}")
-    return element("polygon", points=" ".join(f"{number(x + dx)},{number(y + dy)}" for dx, dy in corners), class_=f"mark {kind}")
+    return element(
+        "polygon",
+        points=" ".join(f"{number(x + dx)},{number(y + dy)}" for dx, dy in corners),
+        class_=f"mark {kind}",
+    )
 
 
 def whisker(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:
     """Return an interval: a line with small ends."""
     flat = y1 == y2
     end = (0.0, 3.5) if flat else (3.5, 0.0)
-    ends = [line(x - end[0], y - end[1], x + end[0], y + end[1], f"whisker {kind}") for x, y in ((x1, y1), (x2, y2))]
+    ends = [
+        line(x - end[0], y - end[1], x + end[0], y + end[1], f"whisker {kind}")
+        for x, y in ((x1, y1), (x2, y2))
+    ]
     return joined(line(x1, y1, x2, y2, f"whisker {kind}"), *ends)
 
 
-def across(values: Sequence[float], scale: Scale, top: float, bottom: float, names: Sequence[str]) -> Markup:
+def across(
+    values: Sequence[float], scale: Scale, top: float, bottom: float, names: Sequence[str]
+) -> Markup:
     """Return upright grid lines with their names below."""
     return joined(
         *(line(scale(value), top, scale(value), bottom, "grid") for value in values),
-        *(label(scale(value), bottom + 16, name, anchor="middle", kind="tick") for value, name in zip(values, names, strict=True)),
+        *(
+            label(scale(value), bottom + 16, name, anchor="middle", kind="tick")
+            for value, name in zip(values, names, strict=True)
+        ),
     )
 
 
-def up(values: Sequence[float], scale: Scale, left: float, right: float, names: Sequence[str]) -> Markup:
+def up(
+    values: Sequence[float], scale: Scale, left: float, right: float, names: Sequence[str]
+) -> Markup:
     """Return level grid lines with their names on the left."""
     return joined(
         *(line(left, scale(value), right, scale(value), "grid") for value in values),
-        *(label(left - 7, scale(value) + 4, name, anchor="end", kind="tick") for value, name in zip(values, names, strict=True)),
+        *(
+            label(left - 7, scale(value) + 4, name, anchor="end", kind="tick")
+            for value, name in zip(values, names, strict=True)
+        ),
     )

@@ -48,11 +48,18 @@ class Table:
 
 
 def rows_for_terminal(result: Result) -> Table:
-    """Return the main table for a narrow screen: the first measures, the interval of the headline, p against BM25."""
-    return results_table(result, names=measures_of(result)[:TERMINAL_MEASURES], detailed={result.measure})
+    """Return the main table for a narrow screen.
+
+    The first measures, the interval of the headline, p against BM25.
+    """
+    return results_table(
+        result, names=measures_of(result)[:TERMINAL_MEASURES], detailed={result.measure}
+    )
 
 
-def tables(result: Result, samples: Sequence[Sample] = (), *, timings: Timings | None = None) -> tuple[Table, ...]:
+def tables(
+    result: Result, samples: Sequence[Sample] = (), *, timings: Timings | None = None
+) -> tuple[Table, ...]:
     """Return every table that has rows, in the order of a report."""
     made = (
         results_table(result),
@@ -69,32 +76,63 @@ def tables(result: Result, samples: Sequence[Sample] = (), *, timings: Timings |
     return tuple(table for table in made if table.rows)
 
 
-def results_table(result: Result, *, names: Sequence[str] | None = None, detailed: set[str] | None = None) -> Table:
+def results_table(
+    result: Result, *, names: Sequence[str] | None = None, detailed: set[str] | None = None
+) -> Table:
     """Return the main table: every system, every measure."""
     chosen = names if names is not None else measures_of(result)
     columns = [_column(result, [row.measures.get(name) for row in result.rows]) for name in chosen]
     floor = baseline_of(result)
     rows = []
     for place, row in enumerate(result.rows):
-        intervals = [interval(row.ci.get(name)) if detailed is None or name in detailed else "" for name in chosen]
+        intervals = [
+            interval(row.ci.get(name)) if detailed is None or name in detailed else ""
+            for name in chosen
+        ]
         cells = [column(place, detail) for column, detail in zip(columns, intervals, strict=True)]
-        rows.append((Cell(row.system, row.error), *cells, *((Cell(p_value(row.p_vs_bm25)),) if floor else ())))
+        rows.append(
+            (
+                Cell(row.system, row.error),
+                *cells,
+                *((Cell(p_value(row.p_vs_bm25)),) if floor else ()),
+            )
+        )
     note = f"Percent, with {result.confidence:.0%} paired-bootstrap intervals. Bold: best."
     if floor:
-        note += f" ▼: below {BASELINE}. p: randomisation test against {BASELINE} by {result.measure}."
-    return Table("Results", ("system", *chosen, *((f"p vs {BASELINE}",) if floor else ())), tuple(rows), note)
+        note += (
+            f" ▼: below {BASELINE}. p: randomisation test against {BASELINE} by {result.measure}."
+        )
+    return Table(
+        "Results", ("system", *chosen, *((f"p vs {BASELINE}",) if floor else ())), tuple(rows), note
+    )
 
 
 def category_table(result: Result) -> Table:
     """Return the headline measure of every system by category."""
     names = categories_of(result)
-    columns = [_column(result, [row.by_category.get(name, {}).get(result.measure) for row in result.rows]) for name in names]
+    columns = [
+        _column(result, [row.by_category.get(name, {}).get(result.measure) for row in result.rows])
+        for name in names
+    ]
     rows = []
     for place, row in ((place, row) for place, row in enumerate(result.rows) if not row.error):
         intervals = [interval(_category_ci(row, name, result.measure)) for name in names]
-        rows.append((Cell(row.system), *(column(place, detail) for column, detail in zip(columns, intervals, strict=True))))
-    counted = tuple(f"{name} ({result.categories[name]})" if name in result.categories else name for name in names)
-    return Table(f"{result.measure} by category", ("system", *counted), tuple(rows) if names else (), "In brackets: questions.")
+        rows.append(
+            (
+                Cell(row.system),
+                *(column(place, detail) for column, detail in zip(columns, intervals, strict=True)),
+            )
+        )
+    counted = tuple(
+        f"{name} ({result.categories[name]})" if name in result.categories else name
+        for name in names
+    )
+    return Table(
+        f"{result.measure} by category",
+        ("system", *counted),
+        tuple(rows) if names else (),
+        "In brackets: questions.",
+    )
 
 
 def comparison_table(result: Result) -> Table:
@@ -103,7 +141,11 @@ def comparison_table(result: Result) -> Table:
         (
             Cell(f"{each.variant} − {each.baseline}"),
             Cell(each.measure),
-            Cell(points(each.mean_difference), interval(each.ci, signed=True), worse=each.mean_difference < 0),
+            Cell(
+                points(each.mean_difference),
+                interval(each.ci, signed=True),
+                worse=each.mean_difference < 0,
+            ),
             Cell(p_value(each.p)),
             Cell(p_value(each.p_holm)),
             Cell("–" if each.effect is None else f"{each.effect:+.2f}".replace("-", "\u2212")),
@@ -111,17 +153,36 @@ def comparison_table(result: Result) -> Table:
         )
         for each in result.comparisons
     )
-    columns = ("comparison", "measure", "difference", "p", "p (Holm)", "Cohen's d", "won / tied / lost")
-    return Table("Comparisons", columns, rows, "Differences in points; losses (▼) are listed like gains.", texts=2)
+    columns = (
+        "comparison",
+        "measure",
+        "difference",
+        "p",
+        "p (Holm)",
+        "Cohen's d",
+        "won / tied / lost",
+    )
+    return Table(
+        "Comparisons",
+        columns,
+        rows,
+        "Differences in points; losses (▼) are listed like gains.",
+        texts=2,
+    )
 
 
 def ablation_table(result: Result) -> Table:
-    """Return what each altered stage did; one that changed no ranking is shown as the error it is."""
+    """Return what each altered stage did.
+
+    One that changed no ranking is shown as the error it is.
+    """
     rows = tuple(
         (
             Cell(each.variant),
             Cell(each.measure),
-            Cell(f"error: {each.error or 'changed no ranking'}") if not each.changed else Cell(percent(each.value)),
+            Cell(f"error: {each.error or 'changed no ranking'}")
+            if not each.changed
+            else Cell(percent(each.value)),
             Cell(points(each.delta), interval(each.ci, signed=True), worse=(each.delta or 0) < 0),
             Cell(p_value(each.p)),
             Cell(p_value(each.p_holm)),
@@ -137,11 +198,19 @@ def ablation_table(result: Result) -> Table:
 def hop_table(result: Result) -> Table:
     """Return the recall after each hop."""
     rows = tuple(
-        (Cell(each.system), Cell(str(each.hop)), Cell(percent(each.recall)), Cell(points(each.gain)), Cell(amount(each.found)))
+        (
+            Cell(each.system),
+            Cell(str(each.hop)),
+            Cell(percent(each.recall)),
+            Cell(points(each.gain)),
+            Cell(amount(each.found)),
+        )
         for each in result.hopwise
     )
     note = "A hop is a further search of a policy, or a link that a single search has followed."
-    return Table("Hop by hop", ("system", "hop", "recall so far", "added", "found by the hop"), rows, note)
+    return Table(
+        "Hop by hop", ("system", "hop", "recall so far", "added", "found by the hop"), rows, note
+    )
 
 
 def walk_table(result: Result) -> Table:
@@ -158,7 +227,15 @@ def walk_table(result: Result) -> Table:
         )
         for each in result.walked
     )
-    columns = ("system", "questions", "known links walked", "shown links right", "links shown", "passages found", "paths found whole")
+    columns = (
+        "system",
+        "questions",
+        "known links walked",
+        "shown links right",
+        "links shown",
+        "passages found",
+        "paths found whole",
+    )
     note = "Over the questions whose evidence is known to hang together; a link is right if it lies on a known path."
     return Table("Paths", columns, rows, note)
 
@@ -166,24 +243,53 @@ def walk_table(result: Result) -> Table:
 def cost_table(result: Result) -> Table:
     """Return the mean cost of a question for every system."""
     names = keys_of(row.cost for row in result.rows)
-    rows = tuple((Cell(row.system), *(Cell(amount(row.cost.get(name))) for name in names)) for row in result.rows if not row.error)
-    return Table("Cost of a question", ("system", *map(words, names)), rows if names else (), "Means over all questions.")
+    rows = tuple(
+        (Cell(row.system), *(Cell(amount(row.cost.get(name))) for name in names))
+        for row in result.rows
+        if not row.error
+    )
+    return Table(
+        "Cost of a question",
+        ("system", *map(words, names)),
+        rows if names else (),
+        "Means over all questions.",
+    )
 
 
 def ratio_table(result: Result) -> Table:
     """Return how many times the cost of one policy another one spends."""
     names = keys_of(result.ratios.values())
-    rows = tuple((Cell(pair), *(Cell(times(ratios.get(name))) for name in names)) for pair, ratios in sorted(result.ratios.items()))
-    return Table("Cost of one policy by another", ("policies", *map(words, names)), rows, "Means over all questions, divided.")
+    rows = tuple(
+        (Cell(pair), *(Cell(times(ratios.get(name))) for name in names))
+        for pair, ratios in sorted(result.ratios.items())
+    )
+    return Table(
+        "Cost of one policy by another",
+        ("policies", *map(words, names)),
+        rows,
+        "Means over all questions, divided.",
+    )
 
 
 def timing_table(timings: Timings | None) -> Table:
     """Return what the clock said."""
     systems = timings.systems if timings else {}
     names = keys_of(systems.values())
-    rows = tuple((Cell(system), *(Cell(amount(systems[system].get(name))) for name in names)) for system in sorted(systems))
-    machine = ", ".join(f"{key} {value}" for key, value in sorted(timings.machine.items())) if timings else ""
-    return Table("Timings", ("system", *map(words, names)), rows, f"By the clock: never the same twice. {machine}".strip())
+    rows = tuple(
+        (Cell(system), *(Cell(amount(systems[system].get(name))) for name in names))
+        for system in sorted(systems)
+    )
+    machine = (
+        ", ".join(f"{key} {value}" for key, value in sorted(timings.machine.items()))
+        if timings
+        else ""
+    )
+    return Table(
+        "Timings",
+        ("system", *map(words, names)),
+        rows,
+        f"By the clock: never the same twice. {machine}".strip(),
+    )
 
 
 def extremes_table(result: Result, samples: Sequence[Sample]) -> Table:
@@ -195,7 +301,12 @@ def extremes_table(result: Result, samples: Sequence[Sample]) -> Table:
         if panel.baseline != BASELINE or lead is None or panel.variant == lead.system
         for query, category, delta in extremes(panel)
     )
-    return Table("Largest gains and losses", ("question", "category", "comparison", result.measure), rows, texts=3)
+    return Table(
+        "Largest gains and losses",
+        ("question", "category", "comparison", result.measure),
+        rows,
+        texts=3,
+    )
 
 
 def _column(result: Result, values: Sequence[float | None]) -> Callable[[int, str], Cell]:
@@ -208,7 +319,12 @@ def _column(result: Result, values: Sequence[float | None]) -> Callable[[int, st
     def cell(place: int, detail: str) -> Cell:
         value = values[place]
         leads = value is not None and value == best and len(present) > 1
-        return Cell(percent(value), detail, best=leads, worse=value is not None and floor is not None and value < floor)
+        return Cell(
+            percent(value),
+            detail,
+            best=leads,
+            worse=value is not None and floor is not None and value < floor,
+        )
 
     return cell
 

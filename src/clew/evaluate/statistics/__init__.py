@@ -1,7 +1,7 @@
 """Is a difference real? Paired bootstrap intervals, the randomisation test, and what may not be shown as evidence.
 
-Every function is deterministic: each draws from its own generator, made from `seed`, and does not depend on
-the order of the questions in a mapping or on what was computed before.
+Every function is deterministic: each draws from its own generator, made from `seed`, and does not
+depend on the order of the questions in a mapping or on what was computed before.
 """
 
 from clew.evaluate.statistics.comparison import Comparison, cohens_d, compare, holm

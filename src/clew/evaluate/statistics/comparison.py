@@ -9,14 +9,24 @@ from math import fsum
 import numpy as np
 
 from clew.errors import InputError
-from clew.evaluate.statistics.resampling import CONFIDENCE, RESAMPLES, SEED, Interval, mean_interval, randomisation_p
+from clew.evaluate.statistics.resampling import (
+    CONFIDENCE,
+    RESAMPLES,
+    SEED,
+    Interval,
+    mean_interval,
+    randomisation_p,
+)
 
 SAME = 1e-9  # two values of a measure that differ by less are a tie
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What changed from a baseline to a variant; `effect` is Cohen's d of the paired differences, None where it has no value."""
+    """What changed from a baseline to a variant.
+
+    `effect` is Cohen's d of the paired differences, None where it has no value.
+    """
 
     mean_difference: float
     ci: Interval
@@ -36,11 +46,17 @@ def compare(
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
 ) -> Comparison:
-    """Compare the values of two systems for each question; both must have answered the same questions."""
+    """Compare the values of two systems for each question.
+
+    Both must have answered the same questions.
+    """
     if not baseline or baseline.keys() != variant.keys():
         odd = sorted(baseline.keys() ^ variant.keys())
         raise InputError(
-            "variant", odd[:3], "both systems need values for the same questions, at least one", "Score both on the same part."
+            "variant",
+            odd[:3],
+            "both systems need values for the same questions, at least one",
+            "Score both on the same part.",
         )
     differences = [_difference(variant[query], baseline[query]) for query in sorted(baseline)]
     wins, losses = sum(value > 0 for value in differences), sum(value < 0 for value in differences)

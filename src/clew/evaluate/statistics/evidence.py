@@ -1,4 +1,7 @@
-"""What may not be shown as evidence: a set that every system solves, a variant that changes nothing."""
+"""What may not be shown as evidence.
+
+A set that every system solves, a variant that changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,19 @@ from clew.evaluate.measures.runs import Run
 SATURATED = 0.99  # issue 3: where every system reaches this mean, the set cannot tell them apart
 
 
-def saturation(systems: Mapping[str, Mapping[str, float]], *, limit: float = SATURATED) -> str | None:
-    """Return why a set cannot tell systems apart, from each system's value for each question; None where it can."""
+def saturation(
+    systems: Mapping[str, Mapping[str, float]], *, limit: float = SATURATED
+) -> str | None:
+    """Return why a set cannot tell systems apart, from each system's value for each question.
+
+    None where it can.
+    """
     if not systems or not all(systems.values()):
         raise InputError(
-            "systems", sorted(systems), "every system needs the value of at least one question", "Check the part and the level."
+            "systems",
+            sorted(systems),
+            "every system needs the value of at least one question",
+            "Check the part and the level.",
         )
     means = {name: fsum(values.values()) / len(values) for name, values in systems.items()}
     lowest = min(means, key=lambda name: (means[name], name))
@@ -27,7 +38,13 @@ def saturation(systems: Mapping[str, Mapping[str, float]], *, limit: float = SAT
     return None
 
 
-def require_evidence(systems: Mapping[str, Mapping[str, float]], *, measure: str, dataset: str, limit: float = SATURATED) -> None:
+def require_evidence(
+    systems: Mapping[str, Mapping[str, float]],
+    *,
+    measure: str,
+    dataset: str,
+    limit: float = SATURATED,
+) -> None:
     """Raise a RefusedError with the reason when a set cannot tell the systems apart."""
     reason = saturation(systems, limit=limit)
     if reason is not None:
@@ -45,7 +62,10 @@ def changed(run_a: Run, run_b: Run, *, depth: int | None = None) -> int:
     >>> changed({"q": ["a", "b"], "r": ["a"]}, {"q": ["b", "a"], "r": ["a"]})
     1
     """
-    return sum(tuple(run_a.get(query, ())[:depth]) != tuple(run_b.get(query, ())[:depth]) for query in run_a.keys() | run_b.keys())
+    return sum(
+        tuple(run_a.get(query, ())[:depth]) != tuple(run_b.get(query, ())[:depth])
+        for query in run_a.keys() | run_b.keys()
+    )
 
 
 def require_change(variant: str, base: Run, altered: Run, *, depth: int | None = None) -> int:

@@ -8,23 +8,32 @@ from contextlib import closing
 from pathlib import Path
 
 from clew.errors import InputError, ReadOnlyError
-from clew.private_files import create_private_file, make_private_folder
+from clew.files import create_private_file, make_private_folder
 
-ALL_PAGES = -1  # in one step, from one snapshot: in WAL mode others go on writing, and their writes never start the copy anew
+# in one step, from one snapshot: in WAL mode others go on writing, and their writes never start the
+# copy anew
+ALL_PAGES = -1
 
 
 def copy_to(connection: sqlite3.Connection, path: Path) -> None:
     """Copy the store to a new file; an existing one is never overwritten."""
     try:
         if path.exists():
-            raise InputError("path", str(path), "exists already", "Name a file that does not exist; a backup never overwrites.")
+            raise InputError(
+                "path",
+                str(path),
+                "exists already",
+                "Name a file that does not exist; a backup never overwrites.",
+            )
         partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
         make_private_folder(path.parent)
         _copy(connection, partial)
         partial.rename(path)
     except (OSError, ValueError) as error:  # no name, or one with a NUL in it
         said = getattr(error, "strerror", None) or "no file can have this name"
-        raise ReadOnlyError(f"{path} cannot be made ({said}). Choose another place for the copy.", path=str(path)) from error
+        raise ReadOnlyError(
+            f"{path} cannot be made ({said}). Choose another place for the copy.", path=str(path)
+        ) from error
 
 
 def _copy(connection: sqlite3.Connection, partial: Path) -> None:
@@ -32,7 +41,8 @@ def _copy(connection: sqlite3.Connection, partial: Path) -> None:
         partial.unlink(missing_ok=True)
         os.close(create_private_file(partial))
         with closing(sqlite3.connect(partial)) as copy:
-            copy.execute("PRAGMA journal_mode = OFF").fetchall()  # nothing to go back to, and no second file to leave behind
+            # nothing to go back to, and no second file to leave behind
+            copy.execute("PRAGMA journal_mode = OFF").fetchall()
             connection.backup(copy, pages=ALL_PAGES)
         sync(partial)
     except BaseException:

@@ -1,4 +1,7 @@
-"""Connections to one store file: one per thread, foreign errors translated, writes in nested transactions."""
+"""Connections to one store file.
+
+One per thread, foreign errors translated, writes in nested transactions.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +17,99 @@ from types import TracebackType
 from urllib.parse import quote
 from weakref import WeakSet
 
-from clew.errors import ClewError, CorruptStoreError, NotAStoreError, ReadOnlyError, StoreBusyError, StoreError, StoreFullError, clipped
+from clew.errors import (
+    ClewError,
+    CorruptStoreError,
+    NotAStoreError,
+    ReadOnlyError,
+    StoreBusyError,
+    StoreError,
+    StoreFullError,
+    clipped,
+)
+from clew.files import create_private_file, make_private_folder
 from clew.forking import around_fork
-from clew.private_files import create_private_file, make_private_folder
-from clew.store.sqlite import rawbytes
-from clew.store.sqlite.journal import Journal
-from clew.store.sqlite.schema import MIGRATIONS, Migration, check, lend_tables, migrate, refuse_foreign
+from clew.store.sqlite import erasure as rawbytes
+from clew.store.sqlite.schema import (
+    MIGRATIONS,
+    Migration,
+    check,
+    lend_tables,
+    migrate,
+    refuse_foreign,
+)
 
-PAGE_CACHE_KIB = 2 * 1024  # of every connection, and every thread has one: the system caches the file for all of them
+# Room in the journal ahead of its end, so that a commit writes over blocks that are there already.
+#
+# A file that becomes longer is flushed with its size and its new blocks, for which the file system
+# writes a journal of its own: beside
+# one that keeps its length a commit took twice as long and a fifth more of the processor. SQLite
+# lengthens its journal by each commit's
+# pages until the first checkpoint, after which it begins again at the front; Python gives no way to
+# tell it otherwise.
+#
+# Zeros behind the last frame are nothing to SQLite: a frame counts with the journal's salt and a
+# checksum over all before it, and behind
+# the end of a journal that began again there are the frames of the round before. The zeros are
+# written, not only reserved: the first
+# write to a reserved block is one that its file system has to note.
+
+LEAST_BYTES = 1 << 19  # a process that writes a few memories needs no room
+UNSEEN_COMMITS = 64  # between two looks at a journal that has grown to its full length
+STEP_BYTES = 1 << 22  # at most at once: whoever commits next waits until it is on the disk
+
+
+class Journal:
+    """The journal beside a store file, as one process sees it.
+
+    Used by whoever holds the write lock.
+    """
+
+    def __init__(self, path: Path, *, most_bytes: int) -> None:
+        self._path = f"{os.fspath(path)}-wal"
+        self._most_bytes = most_bytes
+        self._size = 0  # when it was last seen
+        self._commits = 0  # since then
+
+    def make_room(self) -> None:
+        """Double the journal where it has grown, within bounds.
+
+        Only under the file's write lock, when nobody else appends to it.
+        """
+        if self._size >= self._most_bytes and self._commits < UNSEEN_COMMITS:
+            # it has all the room it gets, and hardly ever loses it: `compact` cuts it
+            self._commits += 1
+            return
+        self._commits = 0
+        try:  # not `suppress`: before every commit
+            size = os.stat(self._path).st_size  # noqa: PTH116 - a Path's own takes twice as long
+            if size != self._size:
+                self._size = size + self._added(size)
+        except OSError:  # a full disk: SQLite says so where it needs the room
+            pass
+
+    def _added(self, size: int) -> int:
+        room = min(size, STEP_BYTES, self._most_bytes - size)
+        if size < LEAST_BYTES or room <= 0:
+            return 0
+        # At the end, wherever that is by now, and only of a file that is there. SQLite holds no
+        # lock on it that closing would lose.
+        journal = os.open(self._path, os.O_WRONLY | os.O_APPEND)
+        try:
+            return os.write(journal, bytes(room))
+        finally:
+            os.close(journal)
+
+
+# of every connection, and every thread has one: the system caches the file for all of them
+PAGE_CACHE_KIB = 2 * 1024
 IMPATIENT_MILLISECONDS = 100
 FLUSHING = ("FULL", "EXTRA")  # settings of `synchronous` under which a commit waits for the disk
-CHECKPOINT_PAGES = 4000  # 16 MiB of journal: a single add writes about 10 pages, and a checkpoint costs it 5 ms
+# 16 MiB of journal: a single add writes about 10 pages, and a checkpoint costs it 5 ms
+CHECKPOINT_PAGES = 4000
 FRAME_BYTES = 4096 + 24  # of a page and its head in the journal
-OPENING_PAUSE_SECONDS = 0.02  # switching a new file to WAL ignores the busy timeout; processes that open it together retry
+# switching a new file to WAL ignores the busy timeout; processes that open it together retry
+OPENING_PAUSE_SECONDS = 0.02
 FORKING_PAUSE_SECONDS = 0.001
 CREATING = threading.Lock()
 
@@ -35,7 +118,8 @@ SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 UNDECODABLE = "Could not decode to UTF-8"  # how Python's message about a damaged text begins
 CLOSED = "The store is closed. Open it again with clew.open(path)."
 FORKED = "This process was forked while the store was in use, so it must not touch the file. Fork when nothing uses the store, or spawn."
-INHERITED: dict[Path, object] = {}  # connections of the parent, by the file that this process must leave alone; kept from being closed
+# connections of the parent, by the file that this process must leave alone; kept from being closed
+INHERITED: dict[Path, object] = {}
 
 
 def migrations() -> tuple[Migration, ...]:
@@ -61,7 +145,10 @@ def space_code(space: str) -> int:
 
 
 class Translating:
-    """Turns SQLite's errors into Clew's. A class and not a generator: every read passes through it."""
+    """Turns SQLite's errors into Clew's. A class and not a generator.
+
+    Every read passes through it.
+    """
 
     __slots__ = ("_database",)
 
@@ -76,7 +163,12 @@ class Translating:
             raise self._database.translation(error) from error
         return lent.connection
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """Translate what SQLite raised; let everything else pass."""
         self._database.give_back()
         if error is not None and (found := self._database.explanation(error)):
@@ -121,10 +213,13 @@ class Database:
 
     def __init__(self, path: Path, *, synchronous: str, busy_timeout_seconds: float) -> None:
         self.path = path
-        self.read_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+        self.read_only = path.exists() and not (
+            os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+        )
         self._synchronous = synchronous
         self._busy_timeout_seconds = busy_timeout_seconds
-        self._opening_until: float | None = time.monotonic() + busy_timeout_seconds  # all waits of an opening together
+        # all waits of an opening together
+        self._opening_until: float | None = time.monotonic() + busy_timeout_seconds
         self.diagnose: Callable[[sqlite3.Connection], ClewError | None] = lambda _: None
         self._diagnosing = threading.local()
         self._local = threading.local()
@@ -132,7 +227,8 @@ class Database:
         self._lock = threading.Lock()
         self._journal = Journal(path.resolve(), most_bytes=CHECKPOINT_PAGES * FRAME_BYTES)
         self.writing = threading.RLock()  # held by the thread whose write transaction is under way
-        self.unwritten: int | None = None  # what SQLite counts of the changes of that transaction while it has made none
+        # what SQLite counts of the changes of that transaction while it has made none
+        self.unwritten: int | None = None
         self._refusal = FORKED if path.resolve() in INHERITED else ""
         self._translating = Translating(self)
         self._lending = threading.Event()
@@ -142,7 +238,8 @@ class Database:
         try:
             with self.writing:
                 self._place, self._identity = path.resolve(), None
-                self._prepare()  # not `translated`, which would open the file before it is known to be a store
+                # not `translated`, which would open the file before it is known to be a store
+                self._prepare()
         except BaseException as error:
             self.close()
             if isinstance(error, SQLITE_ERRORS):
@@ -179,22 +276,30 @@ class Database:
         return self._place, self._identity
 
     def check_place(self) -> None:
-        """Raise if the file is no longer where it was opened: SQLite would go on with one that has no name, and lose what is written."""
+        """Raise if the file is no longer where it was opened.
+
+        SQLite would go on with one that has no name, and lose what is written.
+        """
         if _identity(self._place) != self._identity:
             raise StoreError(
-                f"{self.path} was moved, deleted or replaced while it was open. Put it back, or open the store again.", path=str(self.path)
+                f"{self.path} was moved, deleted or replaced while it was open. Put it back, or open the store again.",
+                path=str(self.path),
             )
 
     def _before_fork(self) -> None:
         """Close what can be closed, once the other threads are done, and lend nothing until the process has forked.
 
-        SQLite keeps a list of the files a process has open, with the locks on them. A child inherits the list but not the locks:
-        even a connection of its own would then count on locks that nobody holds, and a parent that closes takes the journal away.
+        SQLite keeps a list of the files a process has open, with the locks on them. A child
+        inherits the list but not the locks: even a connection of its own would then count on locks
+        that nobody holds, and a parent that closes takes the journal away.
         """
         self._paused = self.writing.acquire(timeout=self._busy_timeout_seconds)
         self._lending.clear()
         this, until = threading.current_thread(), time.monotonic() + self._busy_timeout_seconds
-        while any(lent.uses for thread, lent in list(self._connections.items()) if thread is not this) and time.monotonic() < until:
+        while (
+            any(lent.uses for thread, lent in list(self._connections.items()) if thread is not this)
+            and time.monotonic() < until
+        ):
             time.sleep(FORKING_PAUSE_SECONDS)
         self._lock.acquire()
         for thread, lent in list(self._connections.items()):
@@ -214,7 +319,8 @@ class Database:
             self._refusal = FORKED
         self._connections = {}
         self._lock, self.writing, self.unwritten = threading.Lock(), threading.RLock(), None
-        self._lending = threading.Event()  # another: the parent's may have been locked by a thread that waited
+        # another: the parent's may have been locked by a thread that waited
+        self._lending = threading.Event()
         self._lending.set()
 
     def _prepare(self) -> None:
@@ -225,12 +331,15 @@ class Database:
         try:
             make_private_folder(self.path.parent)
             if not self._place.exists():
-                # One thread at a time: closing a file takes a process the locks that another thread's connection has on it.
+                # One thread at a time: closing a file takes a process the locks that another
+                # thread's connection has on it.
                 with CREATING, suppress(FileExistsError):
-                    os.close(create_private_file(self._place))  # SQLite gives the journal the mode of the file
+                    # SQLite gives the journal the mode of the file
+                    os.close(create_private_file(self._place))
         except OSError as error:
             raise ReadOnlyError(
-                f"{self.path} cannot be made ({error.strerror}). Choose another place with --store.", path=str(self.path)
+                f"{self.path} cannot be made ({error.strerror}). Choose another place with --store.",
+                path=str(self.path),
             ) from error
         self.backup_made = migrate(self.connection, self.path, migrations=MIGRATIONS)
 
@@ -241,7 +350,10 @@ class Database:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether this thread is inside a transaction, whose beginning looked for the file. Opens nothing: a file that is gone stays so."""
+        """Whether this thread is inside a transaction, whose beginning looked for the file.
+
+        Opens nothing: a file that is gone stays so.
+        """
         found: Lent | None = getattr(self._local, "lent", None)
         return found is not None and found.open and found.connection.in_transaction
 
@@ -276,10 +388,15 @@ class Database:
 
     @property
     def _mode(self) -> str:
-        """How the file may be opened. Reading a WAL file takes two side files; where they cannot be made, nobody writes either."""
+        """How the file may be opened. Reading a WAL file takes two side files.
+
+        Where they cannot be made, nobody writes either.
+        """
         if not self.read_only:
             return "mode=rwc"
-        frozen = not os.access(self._place.parent, os.W_OK) and not Path(f"{self._place}-wal").exists()
+        frozen = (
+            not os.access(self._place.parent, os.W_OK) and not Path(f"{self._place}-wal").exists()
+        )
         return "mode=ro&immutable=1" if frozen else "mode=ro"
 
     def _connect(self) -> sqlite3.Connection:
@@ -301,7 +418,10 @@ class Database:
         return connection
 
     def _configured(self, connection: sqlite3.Connection, until: float) -> bool:
-        """Configure a connection; return whether that was done, and raise if the file is still locked at the end of the time."""
+        """Configure a connection.
+
+        Return whether that was done, and raise if the file is still locked at the end of the time.
+        """
         left = until - time.monotonic()
         try:
             self._set_patience(connection, max(0.0, left))
@@ -314,8 +434,10 @@ class Database:
 
     def _configure(self, connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")
-        connection.execute("PRAGMA trusted_schema = OFF")  # what a file's own views and triggers may call
-        connection.execute("PRAGMA cell_size_check = ON")  # a damaged page is noticed when it is read
+        # what a file's own views and triggers may call
+        connection.execute("PRAGMA trusted_schema = OFF")
+        # a damaged page is noticed when it is read
+        connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA temp_store = MEMORY")
         if self.read_only:
@@ -327,15 +449,18 @@ class Database:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {self._synchronous}")
             connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
-            connection.execute("PRAGMA secure_delete = ON")  # forgotten bytes are overwritten, not left in free pages
+            # forgotten bytes are overwritten, not left in free pages
+            connection.execute("PRAGMA secure_delete = ON")
 
     @contextmanager
     def impatient(self) -> Iterator[None]:
         """Wait only briefly for another process's lock, and not for the disk, for writes that nobody waits for.
 
-        In the journal they stand before whatever is committed next: that one's flush takes them along, or a checkpoint's does.
+        In the journal they stand before whatever is committed next: that one's flush takes them
+        along, or a checkpoint's does.
         """
-        alone = not self.in_transaction and self._synchronous in FLUSHING  # inside one it is somebody's write, and SQLite allows no other
+        # inside one it is somebody's write, and SQLite allows no other
+        alone = not self.in_transaction and self._synchronous in FLUSHING
         try:
             with self.translated() as connection:
                 connection.execute(f"PRAGMA busy_timeout = {IMPATIENT_MILLISECONDS}")
@@ -367,9 +492,12 @@ class Database:
         return self._translating
 
     def explanation(self, error: BaseException) -> ClewError | None:
-        """Return the Clew error for what went wrong in the store; None for what is not the file's fault.
+        """Return the Clew error for what went wrong in the store.
 
-        Whatever SQLite cannot name and Python cannot decode is blamed on the file only if looking through it finds damage.
+        None for what is not the file's fault.
+
+        Whatever SQLite cannot name and Python cannot decode is blamed on the file only if looking
+        through it finds damage.
         """
         if not isinstance(error, Exception) or isinstance(error, ClewError | OSError):
             return None
@@ -399,15 +527,21 @@ class Database:
                 "Try again, or raise store.busy_timeout_seconds.",
                 path=path,
             )
-        if name in ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"):  # a quota or a limit of file sizes is an I/O error
-            return StoreFullError(f"No space left for {path}; the write was rolled back. Free space and try again.", path=path)
+        # a quota or a limit of file sizes is an I/O error
+        if name in ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"):
+            return StoreFullError(
+                f"No space left for {path}; the write was rolled back. Free space and try again.",
+                path=path,
+            )
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
             return ReadOnlyError(
-                f"{path} cannot be opened or written ({clipped(str(error))}). Check the path and its permissions.", path=path
+                f"{path} cannot be opened or written ({clipped(str(error))}). Check the path and its permissions.",
+                path=path,
             )
         if name == "SQLITE_NOTADB":
             return NotAStoreError(
-                f"{path} is not a Clew store. Name another file with --store or CLEW_STORE; this one was left as it is.", path=path
+                f"{path} is not a Clew store. Name another file with --store or CLEW_STORE; this one was left as it is.",
+                path=path,
             )
         if name.startswith("SQLITE_CORRUPT") or _undecodable(error):
             return CorruptStoreError(
@@ -415,7 +549,9 @@ class Database:
                 "or save what can still be read: clew export FILE",
                 path=path,
             )
-        return StoreError(f"{path}: {clipped(str(error))}. Run: clew verify", path=path, sqlite=name)
+        return StoreError(
+            f"{path}: {clipped(str(error))}. Run: clew verify", path=path, sqlite=name
+        )
 
     @contextmanager
     def reader(self) -> Iterator[sqlite3.Connection]:

@@ -1,8 +1,9 @@
 """Dense search: keep the in-memory index in step with the file, propose from int8, rescore from float16.
 
-The index follows the `change` table. Segments of 4,096 int8 rows with a place in that log make opening
-quick; they are a cache, and everything works without them. Inside a write transaction the uncommitted
-rows live in an overlay of their own, so that a rollback never leaves anything in the shared index.
+The index follows the `change` table. Segments of 4,096 int8 rows with a place in that log make
+opening quick; they are a cache, and everything works without them. Inside a write transaction the
+uncommitted rows live in an overlay of their own, so that a rollback never leaves anything in the
+shared index.
 """
 
 from __future__ import annotations
@@ -18,24 +19,36 @@ import numpy.typing as npt
 
 from clew.errors import CorruptStoreError
 from clew.forking import after_fork
-from clew.store.sqlite.columns import SELECTED, Records, fill
 from clew.store.sqlite.database import Database
-from clew.store.sqlite.index import RECORD, ROLES, STANDALONE, Proposed, VectorIndex
-from clew.store.sqlite.mapping import mapped
+from clew.store.sqlite.row_cache import NOTED, Seen, match
 from clew.store.sqlite.row_checks import MAX_DIMENSION
+from clew.store.sqlite.rows import mapped, snapshot
 from clew.store.sqlite.scan import Codes, quantise
-from clew.store.sqlite.seen import NOTED, Seen, match
-from clew.store.sqlite.snapshot import snapshot
+from clew.store.sqlite.vector_index import (
+    RECORD,
+    ROLES,
+    SELECTED,
+    STANDALONE,
+    Proposed,
+    Records,
+    VectorIndex,
+    fill,
+)
 from clew.store.sqlite.where import carrying, condition
 from clew.store.vectors import as_unit, exact_cosines
 from clew.types import Filter, Match, NodeId, Ranking, Role, Vectors, ranked
 
 SEGMENT_ROWS = 4096
-CHECKPOINT_SHARE = 16  # segments are rewritten when a sixteenth of the rows has changed: bounds both replay and rewriting,
-SEGMENT_CHANGES = 256  # or, from a segment's worth on, when so many changes pay for each: those that were appended stand together
+# segments are rewritten when a sixteenth of the rows has changed: bounds both replay and rewriting,
+CHECKPOINT_SHARE = 16
+# or, from a segment's worth on, when so many changes pay for each: those that were appended stand
+# together
+SEGMENT_CHANGES = 256
 CHANGES_KEPT = 16384  # for other processes to catch up from; one that is further behind reloads
 COMPACT_SHARE = 4  # reload when a quarter of the rows is dead
-OVERLAY_ROWS = 256  # changes of others that a transaction takes into its overlay rather than open the file once more, 1 ms
+# changes of others that a transaction takes into its overlay rather than open the file once more, 1
+# ms
+OVERLAY_ROWS = 256
 
 ROWS = f"""
 SELECT e.eid, e.nid, iif(e.role = 'content' AND n.context = '', '', e.role), e.vector, {SELECTED}
@@ -51,7 +64,8 @@ AND n.t_expired IS NULL AND n.archived = 0 AND (?2 <> 'context' OR n.context <> 
 def proposals(limit: int) -> int:
     """Return how many int8 candidates to rescore at most.
 
-    On 300 questions each, 32, 64 and 172 more than a list of 100 gave the same recall@100: 1.0 on LoCoMo's vectors,
+    On 300 questions each, 32, 64 and 172 more than a list of 100 gave the same recall@100: 1.0 on
+    LoCoMo's vectors,
     0.99997 on SciFact's. On 100,000 clustered vectors recall@10 was 0.9995.
     """
     return 4 * limit + 8 if limit <= 18 else limit + 64
@@ -64,7 +78,8 @@ def records_of(rows: Sequence[tuple[object, ...]], dimension: int) -> tuple[Reco
     eid, nid, role, vector, *columns = zip(*rows, strict=True)
     if damaged := [n for n, blob in zip(nid, vector, strict=True) if len(blob) != 2 * dimension]:
         raise CorruptStoreError(
-            f"The vectors of {len(damaged)} memories are damaged. Run: clew verify --repair, then: clew reembed", vectors=len(damaged)
+            f"The vectors of {len(damaged)} memories are damaged. Run: clew verify --repair, then: clew reembed",
+            vectors=len(damaged),
         )
     halves = np.frombuffer(b"".join(vector), "<f2").reshape(len(rows), dimension)
     if not np.isfinite(halves).all():
@@ -87,10 +102,16 @@ class DenseSearch:
         after_fork(self._renew_lock)
         self._shared: VectorIndex | None = None
         self._overlay: tuple[VectorIndex, set[int]] | None = None
-        self._untouched = 0  # what `total_changes` is as long as the transaction has written nothing
+        # what `total_changes` is as long as the transaction has written nothing
+        self._untouched = 0
 
-    def count(self, connection: sqlite3.Connection, space: str, *, role: Role = Role.CONTENT) -> int:
-        """Return how many live nodes of a space have a vector of the active model made for a role; quick once there was a search."""
+    def count(
+        self, connection: sqlite3.Connection, space: str, *, role: Role = Role.CONTENT
+    ) -> int:
+        """Return how many live nodes of a space have a vector of the active model made for a role.
+
+        Quick once there was a search.
+        """
         seq, model, _ = self._state(connection)
         index = self._shared
         if connection.in_transaction or index is None or index.model != model:
@@ -104,8 +125,13 @@ class DenseSearch:
         """Return the `limit` nearest nodes by exact cosine."""
         return self.begin(query, where, limit=limit, role=role)()
 
-    def begin(self, query: Vectors, where: Filter, *, limit: int, role: Role) -> Callable[[], Ranking]:
-        """Begin to look for the `limit` nearest nodes by exact cosine; return what waits for them, for this thread."""
+    def begin(
+        self, query: Vectors, where: Filter, *, limit: int, role: Role
+    ) -> Callable[[], Ranking]:
+        """Begin to look for the `limit` nearest nodes by exact cosine.
+
+        Return what waits for them, for this thread.
+        """
         connection = self._database.connection
         seq, model, dimension = self._state(connection)
         if not model:
@@ -116,7 +142,9 @@ class DenseSearch:
         allowed = carrying(connection, where)
         count = proposals(limit)
         if connection.in_transaction:
-            there = self._propose_in_transaction(connection, query, where, role=role, count=count, allowed=allowed)
+            there = self._propose_in_transaction(
+                connection, query, where, role=role, count=count, allowed=allowed
+            )
             return lambda: self._ranked(there, query, where, limit=limit)
         index = self._synced(connection, seq, model)
         proposed = self._proposing(index, query, where, role=role, count=count, allowed=allowed)
@@ -130,7 +158,8 @@ class DenseSearch:
             seq, active, _ = self._state(connection)
             if active != model:
                 return found
-            index = self._synced(connection, seq, model)  # many were deleted meanwhile: those behind them count
+            # many were deleted meanwhile: those behind them count
+            index = self._synced(connection, seq, model)
             there = self._proposing(index, query, where, role=role, count=count, allowed=allowed)()
             return self._ranked(there, query, where, limit=limit)
 
@@ -147,7 +176,10 @@ class DenseSearch:
         allowed: npt.NDArray[np.int64] | None,
         hidden: npt.NDArray[np.int64] | None = None,
     ) -> Callable[[], Proposed]:
-        """Begin to look in the shared index; return what waits for it, and looks once more where vectors were overwritten meanwhile."""
+        """Begin to look in the shared index.
+
+        Return what waits for it, and looks once more where vectors were overwritten meanwhile.
+        """
 
         def begin() -> Callable[[], Proposed]:
             return index.begin(query, where, role=role, count=count, allowed=allowed, hidden=hidden)
@@ -167,10 +199,14 @@ class DenseSearch:
 
     def _ranked(self, proposed: Proposed, query: Vectors, where: Filter, *, limit: int) -> Ranking:
         connection = self._database.connection
-        # Where all that pass were proposed they are few, and all are scored: then no rounding matters at all.
-        near = proposed.near(limit if len(proposed.eids) >= proposals(limit) else len(proposed.eids))
+        # Where all that pass were proposed they are few, and all are scored: then no rounding
+        # matters at all.
+        near = proposed.near(
+            limit if len(proposed.eids) >= proposals(limit) else len(proposed.eids)
+        )
         found = self._rescored(connection, proposed.eids[near], query, where)
-        if len(found) < np.count_nonzero(near):  # some are gone or changed since: then those behind them count
+        # some are gone or changed since: then those behind them count
+        if len(found) < np.count_nonzero(near):
             found += self._rescored(connection, proposed.eids[~near], query, where)
         return ranked(found)[:limit]
 
@@ -184,7 +220,13 @@ class DenseSearch:
         ).fetchall()
         return {match.id: match.score for match in _scored(rows, query)}
 
-    def _rescored(self, connection: sqlite3.Connection, eids: npt.NDArray[np.int64], query: Vectors, where: Filter) -> list[Match]:
+    def _rescored(
+        self,
+        connection: sqlite3.Connection,
+        eids: npt.NDArray[np.int64],
+        query: Vectors,
+        where: Filter,
+    ) -> list[Match]:
         """Score the proposals from the truth, under the whole filter and this connection's snapshot."""
         clause, values = condition(where)
         stamp = self._seen.stamp()
@@ -208,7 +250,11 @@ class DenseSearch:
         if row is None:
             return 0, 0, 0
         seq, model, dimension = row
-        if {type(seq), type(model), type(dimension)} != {int} or not 0 < dimension <= MAX_DIMENSION or seq < 0:
+        if (
+            {type(seq), type(model), type(dimension)} != {int}
+            or not 0 < dimension <= MAX_DIMENSION
+            or seq < 0
+        ):
             raise ValueError("the model or the log of changes is damaged")
         return seq, model, dimension
 
@@ -222,9 +268,14 @@ class DenseSearch:
             return index
 
     def _followed(self, connection: sqlite3.Connection, index: VectorIndex) -> VectorIndex:
-        """Apply what changed since the index last looked; reload when the log no longer reaches back, or much is dead."""
+        """Apply what changed since the index last looked.
+
+        Reload when the log no longer reaches back, or much is dead.
+        """
         with snapshot(connection):
-            (floor,) = connection.execute("SELECT coalesce((SELECT value FROM meta WHERE key = 'change_floor'), 0)").fetchone()
+            (floor,) = connection.execute(
+                "SELECT coalesce((SELECT value FROM meta WHERE key = 'change_floor'), 0)"
+            ).fetchone()
             if index.seq - index.newest < floor:
                 return self._load(connection)
             self._apply(connection, index)
@@ -234,7 +285,8 @@ class DenseSearch:
         seq, _, _ = self._state(connection)
         moved = changed(connection, index.seq, index.newest)
         rows = connection.execute(
-            ROWS + "e.eid IN (SELECT value FROM json_each(?)) ORDER BY e.eid", (index.model, json.dumps(moved))
+            ROWS + "e.eid IN (SELECT value FROM json_each(?)) ORDER BY e.eid",
+            (index.model, json.dumps(moved)),
         ).fetchall()
         index.apply(moved, *records_of(rows, index.dimension))
         index.seq, index.newest = seq, _newest(connection)
@@ -246,7 +298,9 @@ class DenseSearch:
             seq, model, dimension = self._state(connection)
             index = VectorIndex(dimension, model=model)
             saved = _saved(connection)
-            if saved.get("segment_model") == model and self._read_segments(connection, index, saved, changes=seq - saved["segment_seq"]):
+            if saved.get("segment_model") == model and self._read_segments(
+                connection, index, saved, changes=seq - saved["segment_seq"]
+            ):
                 index.seq, index.newest = saved["segment_seq"], saved["segment_newest"]
                 self._apply(connection, index)
                 return index
@@ -256,18 +310,32 @@ class DenseSearch:
             index.seq, index.newest = seq, _newest(connection)
             return index
 
-    def _read_segments(self, connection: sqlite3.Connection, index: VectorIndex, saved: Mapping[str, int], *, changes: int) -> bool:
-        """Fill the index from the segments; say False, and leave it empty, when one is missing or not what it should be."""
+    def _read_segments(
+        self,
+        connection: sqlite3.Connection,
+        index: VectorIndex,
+        saved: Mapping[str, int],
+        *,
+        changes: int,
+    ) -> bool:
+        """Fill the index from the segments.
+
+        Say False, and leave it empty, when one is missing or not what it should be.
+        """
         if _segment_rows(connection) != saved["segment_rows"]:
             return False
         index.reserve(saved["segment_rows"] + min(max(0, changes), saved["segment_rows"]))
-        for codes, columns in connection.execute("SELECT codes, columns FROM segment ORDER BY segment"):
+        for codes, columns in connection.execute(
+            "SELECT codes, columns FROM segment ORDER BY segment"
+        ):
             if not _fitting(codes, columns, index.dimension):
                 index.__post_init__()
                 index.size = 0
                 return False
             records = np.frombuffer(columns, RECORD)
-            index.append(records, np.frombuffer(codes, np.int8).reshape(len(records), index.dimension))
+            index.append(
+                records, np.frombuffer(codes, np.int8).reshape(len(records), index.dimension)
+            )
         return True
 
     # --- inside a write transaction ---
@@ -288,7 +356,11 @@ class DenseSearch:
         base = self._committed(model)
         if self._overlay is None:
             with self._lock:  # both numbers of one moment
-                overlay = VectorIndex(dimension, model=model, seq=base.seq, newest=base.newest) if base else self._load(connection)
+                overlay = (
+                    VectorIndex(dimension, model=model, seq=base.seq, newest=base.newest)
+                    if base
+                    else self._load(connection)
+                )
             self._overlay = overlay, set()
         overlay, touched = self._overlay
         if overlay.seq < seq or overlay.model != model:
@@ -299,13 +371,22 @@ class DenseSearch:
         if base is None:
             return fresh
         hidden = np.fromiter(touched, np.int64, len(touched))
-        return fresh.beside(self._proposing(base, query, where, role=role, count=count, allowed=allowed, hidden=hidden)())
+        return fresh.beside(
+            self._proposing(
+                base, query, where, role=role, count=count, allowed=allowed, hidden=hidden
+            )()
+        )
 
     def _catch_up(self, connection: sqlite3.Connection, seq: int, model: int) -> None:
         """Bring the shared index up to what is committed, or so near that the overlay stays small."""
-        if connection.total_changes == self._untouched:  # then this connection sees what is committed and no more
+        # then this connection sees what is committed and no more
+        if connection.total_changes == self._untouched:
             self._synced(connection, seq, model)
-        elif self._shared is None or self._shared.model != model or seq - self._shared.seq >= min(OVERLAY_ROWS, CHANGES_KEPT):
+        elif (
+            self._shared is None
+            or self._shared.model != model
+            or seq - self._shared.seq >= min(OVERLAY_ROWS, CHANGES_KEPT)
+        ):
             with self._database.reader() as other:
                 seq, committed, _ = self._state(other)
                 if committed == model:
@@ -317,7 +398,10 @@ class DenseSearch:
         return shared if shared is not None and shared.model == model else None
 
     def transaction_began(self, connection: sqlite3.Connection) -> None:
-        """Begin with nothing uncommitted; what others committed is caught up with when the transaction first searches."""
+        """Begin with nothing uncommitted.
+
+        What others committed is caught up with when the transaction first searches.
+        """
         self._overlay = None
         self._untouched = connection.total_changes
 
@@ -333,14 +417,20 @@ class DenseSearch:
     # --- segments ---
 
     def checkpoint_if_due(self, connection: sqlite3.Connection) -> int:
-        """Write the segments when enough vectors changed since they were last written; return how many more may change until then."""
+        """Write the segments when enough vectors changed since they were last written.
+
+        Return how many more may change until then.
+        """
         seq, model, _ = self._state(connection)
         saved = _saved(connection)
         changes = seq - (saved["segment_seq"] if saved.get("segment_model") == model else 0)
         if not model or changes < SEGMENT_ROWS:
             return SEGMENT_ROWS - changes if model else SEGMENT_ROWS
         (rows,) = connection.execute("SELECT coalesce(max(eid), 0) FROM embedding").fetchone()
-        bearable = min(-(-int(rows) // CHECKPOINT_SHARE), SEGMENT_CHANGES * len(_stale(connection, model, saved)))
+        bearable = min(
+            -(-int(rows) // CHECKPOINT_SHARE),
+            SEGMENT_CHANGES * len(_stale(connection, model, saved)),
+        )
         if changes < bearable:
             return bearable - changes  # no sooner: the segments that are stale only become more
         self.checkpoint(connection)
@@ -368,22 +458,34 @@ class DenseSearch:
             ],
         )
 
-    def _write_segment(self, connection: sqlite3.Connection, segment: int, model: int, dimension: int) -> None:
+    def _write_segment(
+        self, connection: sqlite3.Connection, segment: int, model: int, dimension: int
+    ) -> None:
         first = segment * SEGMENT_ROWS
-        rows = connection.execute(ROWS + "e.eid >= ? AND e.eid < ? ORDER BY e.eid", (model, first, first + SEGMENT_ROWS)).fetchall()
+        rows = connection.execute(
+            ROWS + "e.eid >= ? AND e.eid < ? ORDER BY e.eid", (model, first, first + SEGMENT_ROWS)
+        ).fetchall()
         if not rows:
             connection.execute("DELETE FROM segment WHERE segment = ?", (segment,))
             return
         records, codes = records_of(rows, dimension)
-        connection.execute("INSERT OR REPLACE INTO segment VALUES (?, ?, ?)", (segment, codes.tobytes(), records.tobytes()))
+        connection.execute(
+            "INSERT OR REPLACE INTO segment VALUES (?, ?, ?)",
+            (segment, codes.tobytes(), records.tobytes()),
+        )
 
 
 def strip_segments(connection: sqlite3.Connection, eids: Sequence[int]) -> None:
-    """Take the codes of deleted vectors out of the stored segments; drop all segments if one of these is damaged."""
+    """Take the codes of deleted vectors out of the stored segments.
+
+    Drop all segments if one of these is damaged.
+    """
     deleted = np.fromiter(eids, np.int64, len(eids))
     dimension = _segment_dimension(connection)
     for segment in sorted({eid // SEGMENT_ROWS for eid in eids}):
-        row = connection.execute("SELECT codes, columns FROM segment WHERE segment = ?", (segment,)).fetchone()
+        row = connection.execute(
+            "SELECT codes, columns FROM segment WHERE segment = ?", (segment,)
+        ).fetchone()
         if row is None:
             continue
         codes, columns = row
@@ -397,8 +499,12 @@ def strip_segments(connection: sqlite3.Connection, eids: Sequence[int]) -> None:
         elif not kept.all():
             rows = np.frombuffer(codes, np.int8).reshape(len(records), -1)[kept]
             changes = (rows.tobytes(), records[kept].tobytes(), segment)
-            connection.execute("UPDATE segment SET codes = ?, columns = ? WHERE segment = ?", changes)
-    connection.execute("UPDATE meta SET value = ? WHERE key = 'segment_rows'", (_segment_rows(connection),))
+            connection.execute(
+                "UPDATE segment SET codes = ?, columns = ? WHERE segment = ?", changes
+            )
+    connection.execute(
+        "UPDATE meta SET value = ? WHERE key = 'segment_rows'", (_segment_rows(connection),)
+    )
 
 
 def _segment_dimension(connection: sqlite3.Connection) -> int:
@@ -415,37 +521,61 @@ def _drop_segments(connection: sqlite3.Connection) -> None:
 
 
 def changed(connection: sqlite3.Connection, seq: int, newest: int) -> list[int]:
-    """Return the vectors that changed after a place in the log, in order; `newest` is as of then."""
+    """Return the vectors that changed after a place in the log, in order.
+
+    `newest` is as of then.
+    """
     query = "SELECT eid FROM change WHERE seq > ? UNION SELECT eid FROM embedding WHERE eid > ? ORDER BY 1"
     return [eid for (eid,) in connection.execute(query, (seq - newest, newest))]
 
 
 def _saved(connection: sqlite3.Connection) -> dict[str, int]:
     """Return what is noted about the segments."""
-    saved = dict(connection.execute("SELECT key, value FROM meta WHERE key LIKE 'segment%'").fetchall())
-    whole = all(type(saved.get(f"segment_{name}")) is int for name in ("model", "seq", "newest", "rows"))
-    return saved if whole else {}  # without their place in the log segments tell nothing: the vectors are read
+    saved = dict(
+        connection.execute("SELECT key, value FROM meta WHERE key LIKE 'segment%'").fetchall()
+    )
+    whole = all(
+        type(saved.get(f"segment_{name}")) is int for name in ("model", "seq", "newest", "rows")
+    )
+    # without their place in the log segments tell nothing: the vectors are read
+    return saved if whole else {}
 
 
 def _stale(connection: sqlite3.Connection, model: int, saved: Mapping[str, int]) -> set[int]:
-    """Return the segments whose vectors changed since they were saved; all where they are of another model."""
+    """Return the segments whose vectors changed since they were saved.
+
+    All where they are of another model.
+    """
     if saved.get("segment_model") == model:
-        return {eid // SEGMENT_ROWS for eid in changed(connection, saved["segment_seq"], saved["segment_newest"])}
-    rows = connection.execute("SELECT DISTINCT eid / ? FROM embedding WHERE model = ?", (SEGMENT_ROWS, model))
+        return {
+            eid // SEGMENT_ROWS
+            for eid in changed(connection, saved["segment_seq"], saved["segment_newest"])
+        }
+    rows = connection.execute(
+        "SELECT DISTINCT eid / ? FROM embedding WHERE model = ?", (SEGMENT_ROWS, model)
+    )
     return {segment for (segment,) in rows}
 
 
 def _fitting(codes: object, columns: object, dimension: int) -> bool:
     """Tell whether the two blobs of a segment have as many rows as each other, and scales that parts of unit vectors can have."""
-    if not isinstance(codes, bytes) or not isinstance(columns, bytes) or not dimension or len(columns) % RECORD.itemsize:
+    if (
+        not isinstance(codes, bytes)
+        or not isinstance(columns, bytes)
+        or not dimension
+        or len(columns) % RECORD.itemsize
+    ):
         return False
     scales = np.frombuffer(columns, RECORD)["scale"]
-    return len(codes) == len(scales) * dimension and bool(((scales >= 0) & (scales <= 1)).all())  # not of NaN
+    # not of NaN
+    return len(codes) == len(scales) * dimension and bool(((scales >= 0) & (scales <= 1)).all())
 
 
 def _newest(connection: sqlite3.Connection) -> int:
     """Return the highest embedding number given out."""
-    (eid,) = connection.execute("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'embedding'), 0)").fetchone()
+    (eid,) = connection.execute(
+        "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'embedding'), 0)"
+    ).fetchone()
     return int(eid)
 
 
@@ -459,7 +589,9 @@ def _scored(rows: Sequence[tuple[Any, ...]], query: Vectors) -> list[Match]:
     if not rows:
         return []
     ids, *_, blobs = zip(*rows, strict=True)
-    cosines = exact_cosines(np.frombuffer(b"".join(blobs), "<f2").reshape(len(rows), len(query)), query)
+    cosines = exact_cosines(
+        np.frombuffer(b"".join(blobs), "<f2").reshape(len(rows), len(query)), query
+    )
     if not np.isfinite(cosines).all():
         raise ValueError("a vector holds NaN or infinity")
     return list(map(match, zip(ids, cosines.tolist(), strict=True)))

@@ -1,8 +1,11 @@
-"""What nodes name and are about: names by space and key, who mentions them, and which parts stand for people's names.
+"""What nodes name and are about.
 
-`name.holders` counts the mentions of nodes that are not expired. `mention` adds to it; what leaves or expires is taken off by triggers,
-which also remove a name with its last mention. Adding has no trigger: a statement with one must be undoable by itself, and inside a
-savepoint SQLite then goes through all pages changed since it began, for each row.
+Names by space and key, who mentions them, and which parts stand for people's names.
+
+`name.holders` counts the mentions of nodes that are not expired. `mention` adds to it; what leaves
+or expires is taken off by triggers, which also remove a name with its last mention. Adding has no
+trigger: a statement with one must be undoable by itself, and inside a savepoint SQLite then goes
+through all pages changed since it began, for each row.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from clew.ports import Problem
-from clew.store.naming import each_once, parts_of
+from clew.store.name_index import each_once, parts_of
 from clew.store.sqlite.where import condition
 from clew.types import Filter, Mention, Named, NodeId
 
@@ -67,17 +70,21 @@ END;
 # What `mention.subject` says of a node and a name.
 NAMING, ABOUT, OPENING = 0, 1, 2
 
-# Version 8: of what memories name, it was not told apart what they begin with. A colon behind it makes it a speaker, a genitive an owner.
+# Version 8: of what memories name, it was not told apart what they begin with. A colon behind it
+# makes it a speaker, a genitive an owner.
 MARK_OPENINGS = f"""
 UPDATE mention SET subject = {OPENING} WHERE subject = {NAMING} AND start = 0 AND "end" > 0
 AND nid IN (SELECT nid FROM node WHERE kind = 'memory' AND title = '' AND substr(text, mention."end" + 1, 1) NOT IN (':', char(39), '’'))
 """
 
 MOST_LOOKED_AT = 4096
-"""How many of a name's latest holders a filter is asked about: what more nodes than this name connects nothing."""
+"""How many of a name's latest holders a filter is asked about: what more nodes than this name
+connects nothing.
+"""
 _COUNTED = "SELECT count(*) FROM mention m JOIN node n ON n.nid = m.nid WHERE m.name = k.id AND n.t_expired IS NULL"
 
-# For each key asked for, by its place: the whole that it stands for, and every name that means that whole.
+# For each key asked for, by its place: the whole that it stands for, and every name that means that
+# whole.
 _MEANT = """
 WITH asked AS (SELECT key AS place, value AS key FROM json_each(?1)),
      whole AS (SELECT place, coalesce(
@@ -97,20 +104,32 @@ WITH meant AS (SELECT j.key AS place, k.id AS whole, k.id FROM json_each(?1) j C
 """
 
 
-def named(connection: sqlite3.Connection, keys: Sequence[str], where: Filter, *, limit: int, parts: bool) -> dict[str, Named]:
-    """Return where the filter's space speaks of each key: one statement, whatever the number of keys and of holders."""
+def named(
+    connection: sqlite3.Connection, keys: Sequence[str], where: Filter, *, limit: int, parts: bool
+) -> dict[str, Named]:
+    """Return where the filter's space speaks of each key.
+
+    One statement, whatever the number of keys and of holders.
+    """
     clause, values = condition(where)
     query = (
         f"{_MEANT if parts else _ITSELF} "
         f"SELECT m.place, w.name, w.type, k.holders, {', '.join(_holding(way, clause, limit) for way in (ABOUT, NAMING, OPENING))} "
         "FROM meant m CROSS JOIN name k ON k.id = m.id CROSS JOIN name w ON w.id = m.whole ORDER BY m.place"
     )
-    rows = connection.execute(query, (json.dumps(list(keys)), where.space, *values, *values, *values)).fetchall()
-    return {keys[place]: _joined(list(group), limit) for place, group in groupby(rows, key=itemgetter(0))}
+    rows = connection.execute(
+        query, (json.dumps(list(keys)), where.space, *values, *values, *values)
+    ).fetchall()
+    return {
+        keys[place]: _joined(list(group), limit)
+        for place, group in groupby(rows, key=itemgetter(0))
+    }
 
 
 def _holding(way: int, clause: str, limit: int) -> str:
-    """Return an expression for the latest nodes that mention `k` in one way and pass, as JSON; a hub is neither sorted nor looked through.
+    """Return an expression for the latest nodes that mention `k` in one way and pass, as JSON.
+
+    A hub is neither sorted nor looked through.
 
     The inner query is read row by row, latest first, and no further than the outer one needs.
     """
@@ -138,7 +157,9 @@ def _latest(found: Iterable[str], limit: int) -> tuple[NodeId, ...]:
     return tuple(id for _, id in sorted(nodes.items(), reverse=True))[: max(0, limit)]
 
 
-def mentions(connection: sqlite3.Connection, ids: Sequence[NodeId]) -> dict[NodeId, tuple[Mention, ...]]:
+def mentions(
+    connection: sqlite3.Connection, ids: Sequence[NodeId]
+) -> dict[NodeId, tuple[Mention, ...]]:
     """Return what each of the nodes names and is about."""
     rows = connection.execute(
         'SELECT n.id, k.key, coalesce(m.spelled, k.name), coalesce(m.type, k.type), m.confidence, m.subject, m.start, m."end" '
@@ -158,17 +179,26 @@ def _mention(row: tuple[Any, ...]) -> Mention:
 
 
 def mention(connection: sqlite3.Connection, noted: Sequence[Mention]) -> None:
-    """Note what nodes name in place of what was noted of them before; nodes that are gone are passed over."""
+    """Note what nodes name in place of what was noted of them before.
+
+    Nodes that are gone are passed over.
+    """
     noted = each_once(noted)
     nodes = _nodes(connection, dict.fromkeys(each.node for each in noted))
     if named := [(node.number,) for node in nodes.values() if node.mentions]:
         connection.executemany("DELETE FROM mention WHERE nid = ?", named)
     known = [(each, nodes[each.node]) for each in noted if each.node in nodes]
     rows = [(_row(connection, each, node), node) for each, node in known]
-    # What a damaged store still holds of a name that is gone may stand in the way: `mend` sees to that.
-    connection.executemany("INSERT OR IGNORE INTO mention VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [row for row, _ in rows])
+    # What a damaged store still holds of a name that is gone may stand in the way: `mend` sees to
+    # that.
+    connection.executemany(
+        "INSERT OR IGNORE INTO mention VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [row for row, _ in rows]
+    )
     counts = Counter(row[0] for row, node in rows if node.believed)
-    connection.executemany("UPDATE name SET holders = holders + ? WHERE id = ?", [(count, name) for name, count in counts.items()])
+    connection.executemany(
+        "UPDATE name SET holders = holders + ? WHERE id = ?",
+        [(count, name) for name, count in counts.items()],
+    )
 
 
 class _Node(NamedTuple):
@@ -187,7 +217,9 @@ def _nodes(connection: sqlite3.Connection, ids: Iterable[NodeId]) -> dict[NodeId
 
 
 def _row(connection: sqlite3.Connection, noted: Mention, node: _Node) -> tuple[Any, ...]:
-    known = connection.execute("SELECT id, name, type FROM name WHERE space = ? AND key = ?", (node.space, noted.key)).fetchone()
+    known = connection.execute(
+        "SELECT id, name, type FROM name WHERE space = ? AND key = ?", (node.space, noted.key)
+    ).fetchone()
     name, spelled, type_ = known or (_made(connection, noted, node.space), noted.name, noted.type)
     return (
         name,
@@ -202,9 +234,15 @@ def _row(connection: sqlite3.Connection, noted: Mention, node: _Node) -> tuple[A
 
 
 def _made(connection: sqlite3.Connection, noted: Mention, space: str) -> int:
-    cursor = connection.execute("INSERT INTO name VALUES (NULL, ?, ?, ?, ?, 0)", (space, noted.key, noted.name, str(noted.type)))
+    cursor = connection.execute(
+        "INSERT INTO name VALUES (NULL, ?, ?, ?, ?, 0)",
+        (space, noted.key, noted.name, str(noted.type)),
+    )
     number = int(cursor.lastrowid or 0)
-    connection.executemany("INSERT OR IGNORE INTO alias VALUES (?, ?, ?)", [(space, part, number) for part in parts_of(noted.key)])
+    connection.executemany(
+        "INSERT OR IGNORE INTO alias VALUES (?, ?, ?)",
+        [(space, part, number) for part in parts_of(noted.key)],
+    )
     return number
 
 
@@ -224,7 +262,9 @@ def respell(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
     )
 
 
-def visible(connection: sqlite3.Connection, ids: Sequence[NodeId], where: Filter) -> frozenset[NodeId]:
+def visible(
+    connection: sqlite3.Connection, ids: Sequence[NodeId], where: Filter
+) -> frozenset[NodeId]:
     """Return those of the nodes that pass the filter."""
     clause, values = condition(where)
     query = f"SELECT n.id FROM json_each(?) j CROSS JOIN node n ON n.id = j.value WHERE {clause}"
@@ -232,15 +272,26 @@ def visible(connection: sqlite3.Connection, ids: Sequence[NodeId], where: Filter
 
 
 def wrong(connection: sqlite3.Connection) -> Iterator[Problem]:
-    """Yield what is wrong with names: counts, names that nobody mentions, mentions of no name, parts."""
+    """Yield what is wrong with names.
+
+    Counts, names that nobody mentions, mentions of no name, parts.
+    """
     way_out = "Run: clew verify --repair"
     if connection.execute("SELECT 1 FROM meta WHERE key = 'unnamed'").fetchone():
-        yield Problem("names", "what an earlier Clew wrote has not been read for names yet", way_out)
-    for key, space in connection.execute(f"SELECT k.key, k.space FROM name k WHERE k.holders <> ({_COUNTED}) ORDER BY k.space, k.key"):
+        yield Problem(
+            "names", "what an earlier Clew wrote has not been read for names yet", way_out
+        )
+    for key, space in connection.execute(
+        f"SELECT k.key, k.space FROM name k WHERE k.holders <> ({_COUNTED}) ORDER BY k.space, k.key"
+    ):
         yield Problem("names", f"the count of {key!r} in space {space!r} is wrong", way_out)
-    for (key,) in connection.execute("SELECT key FROM name WHERE id NOT IN (SELECT name FROM mention) ORDER BY space, key"):
+    for (key,) in connection.execute(
+        "SELECT key FROM name WHERE id NOT IN (SELECT name FROM mention) ORDER BY space, key"
+    ):
         yield Problem("names", f"nobody mentions {key!r} any more", way_out)
-    (lost,) = connection.execute("SELECT count(*) FROM mention WHERE name NOT IN (SELECT id FROM name)").fetchone()
+    (lost,) = connection.execute(
+        "SELECT count(*) FROM mention WHERE name NOT IN (SELECT id FROM name)"
+    ).fetchone()
     if lost:
         yield Problem("names", f"{lost} mentions are of no known name", way_out)
     known = connection.execute("SELECT space, part, name FROM alias ORDER BY 1, 2, 3").fetchall()
@@ -259,5 +310,7 @@ def mend(connection: sqlite3.Connection) -> None:
 
 
 def _aliases(connection: sqlite3.Connection) -> Iterator[tuple[str, str, int]]:
-    for number, space, key in connection.execute("SELECT id, space, key FROM name ORDER BY id").fetchall():
+    for number, space, key in connection.execute(
+        "SELECT id, space, key FROM name ORDER BY id"
+    ).fetchall():
         yield from ((space, part, number) for part in parts_of(key))

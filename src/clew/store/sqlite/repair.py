@@ -1,6 +1,7 @@
 """Repair of a store: rebuild what is derived, set aside what cannot be read, and keep a copy of every row that goes.
 
-The copies are lines of JSON in a file beside the store. They are written and flushed before the rows are removed.
+The copies are lines of JSON in a file beside the store. They are written and flushed before the
+rows are removed.
 """
 
 from __future__ import annotations
@@ -15,16 +16,40 @@ from typing import Any
 
 from clew.errors import clipped
 from clew.ports import Problem, Repaired
-from clew.store.sqlite import counting, labels, names
-from clew.store.sqlite.row_checks import TRUTH, BadRow, Undecodable, bad_rows, fault, undecodable_text
-from clew.store.sqlite.rows import CHECKSUM, READ, SUMMED, UNREADABLE, checksum, compact_json, vector_checksum
-from clew.store.sqlite.verify import WITHOUT_ADD, are_of_free_pages, file_faults, tombstone_fault, wrong_sequences
-from clew.words import keywords
+from clew.store.sqlite import names
+from clew.store.sqlite import rows as labels
+from clew.store.sqlite import stats as counting
+from clew.store.sqlite.row_checks import (
+    TRUTH,
+    BadRow,
+    Undecodable,
+    bad_rows,
+    fault,
+    undecodable_text,
+)
+from clew.store.sqlite.rows import (
+    CHECKSUM,
+    READ,
+    SUMMED,
+    UNREADABLE,
+    checksum,
+    compact_json,
+    vector_checksum,
+)
+from clew.store.sqlite.verify import (
+    WITHOUT_ADD,
+    are_of_free_pages,
+    file_faults,
+    tombstone_fault,
+    wrong_sequences,
+)
+from clew.text.words import keywords
 
 QUARANTINE = ".quarantine.jsonl"
 MAX_PASSES = 4  # a row that goes may leave others behind that belonged to it
 KEYWORDS = 10  # made anew where a list of them cannot be read
-# What belongs to a node and would go with it unseen. Vectors are made anew from texts, names and labels too.
+# What belongs to a node and would go with it unseen. Vectors are made anew from texts, names and
+# labels too.
 BELONGING = {
     "event": "node = (SELECT id FROM node WHERE nid = ?1)",
     "edge": "source = ?1 OR target = ?1",
@@ -46,7 +71,8 @@ def repair(connection: sqlite3.Connection, path: Path) -> Repaired:
         return Repaired()
     if indexes:
         connection.execute("REINDEX")
-    connection.execute("PRAGMA defer_foreign_keys = ON")  # until what belongs to a removed row has gone too
+    # until what belongs to a removed row has gone too
+    connection.execute("PRAGMA defer_foreign_keys = ON")
     shelf = _Shelf(path)
     _repair_model(connection)
     for _ in range(MAX_PASSES):
@@ -71,7 +97,8 @@ def repair(connection: sqlite3.Connection, path: Path) -> Repaired:
 def rebuild_free_list(connection: sqlite3.Connection) -> None:
     """Rewrite a file that has free pages; called outside a transaction.
 
-    With a damaged list of them SQLite refuses every write that needs one, and its check does not always find the damage.
+    With a damaged list of them SQLite refuses every write that needs one, and its check does not
+    always find the damage.
     """
     (free,) = connection.execute("PRAGMA freelist_count").fetchone()
     pages, indexes = file_faults(connection)
@@ -81,7 +108,9 @@ def rebuild_free_list(connection: sqlite3.Connection) -> None:
 
 def _repair_model(connection: sqlite3.Connection) -> None:
     """Forget a model that is not known, and take the only one that is."""
-    known = connection.execute("SELECT 1 FROM meta JOIN model m ON m.mid = meta.value WHERE meta.key = 'model'").fetchone()
+    known = connection.execute(
+        "SELECT 1 FROM meta JOIN model m ON m.mid = meta.value WHERE meta.key = 'model'"
+    ).fetchone()
     models = connection.execute("SELECT mid FROM model").fetchall()
     if known is None:
         connection.execute("DELETE FROM meta WHERE key = 'model'")
@@ -99,16 +128,22 @@ def _set_aside(connection: sqlite3.Connection, row: BadRow, shelf: _Shelf) -> No
                 cursor = connection.execute(f"SELECT * FROM {table} WHERE {condition}", (nid,))
                 columns = [column[0] for column in cursor.description]
                 for values in cursor.fetchall():
-                    shelf.copy(table, dict(zip(columns, values, strict=True)), f"belonged to {row.name}")
+                    shelf.copy(
+                        table, dict(zip(columns, values, strict=True)), f"belonged to {row.name}"
+                    )
         shelf.put(row)
         connection.execute(f"DELETE FROM event WHERE {BELONGING['event']}", (nid,))
         connection.execute("DELETE FROM embedding WHERE nid = ?", (nid,))
     elif row.table in TRUTH:
         shelf.put(row)
-    if row.table in REBUILT:  # which have no rowid: SQLite does not find a key again whose type is not the column's
+    # which have no rowid: SQLite does not find a key again whose type is not the column's
+    if row.table in REBUILT:
         _recreate(connection, row.table)
         return
-    connection.execute(f"DELETE FROM {row.table} WHERE {_matching(row.key)}", [_bound(value) for value in row.key.values()])
+    connection.execute(
+        f"DELETE FROM {row.table} WHERE {_matching(row.key)}",
+        [_bound(value) for value in row.key.values()],
+    )
 
 
 def _recreate(connection: sqlite3.Connection, table: str) -> None:
@@ -126,12 +161,20 @@ def _remade(connection: sqlite3.Connection, row: BadRow, shelf: _Shelf) -> bool:
     mended = {**row.values, **dict.fromkeys(broken), CHECKSUM: None}
     if "keywords" in broken:
         text = row.values["text"]
-        mended["keywords"] = compact_json(keywords(text, limit=KEYWORDS)) if type(text) is str else None
+        mended["keywords"] = (
+            compact_json(keywords(text, limit=KEYWORDS)) if type(text) is str else None
+        )
     if not broken or fault("node", mended) is not None:
         return False
-    shelf.copy("node", row.values, f"{row.name}: {' and '.join(broken)} could not be read and was made anew")
+    shelf.copy(
+        "node",
+        row.values,
+        f"{row.name}: {' and '.join(broken)} could not be read and was made anew",
+    )
     for column in (*broken, CHECKSUM):
-        connection.execute(f"UPDATE node SET {column} = ? WHERE nid = ?", (mended[column], row.values["nid"]))
+        connection.execute(
+            f"UPDATE node SET {column} = ? WHERE nid = ?", (mended[column], row.values["nid"])
+        )
     return True
 
 
@@ -144,8 +187,12 @@ def _readable(column: str, value: Any) -> bool:
 
 
 def _matching(key: Mapping[str, Any]) -> str:
-    # The plus keeps SQLite from making the type of the column out of the value: the value may be of another, which is the damage.
-    return " AND ".join(f'+"{column}" IS {"CAST(? AS TEXT)" if type(value) is Undecodable else "?"}' for column, value in key.items())
+    # The plus keeps SQLite from making the type of the column out of the value: the value may be of
+    # another, which is the damage.
+    return " AND ".join(
+        f'+"{column}" IS {"CAST(? AS TEXT)" if type(value) is Undecodable else "?"}'
+        for column, value in key.items()
+    )
 
 
 def _bound(value: Any) -> Any:
@@ -161,7 +208,11 @@ def _remove_orphans(connection: sqlite3.Connection, shelf: _Shelf) -> int:
             cursor = connection.execute(f"SELECT * FROM {table} WHERE {condition}")
             columns = [each[0] for each in cursor.description]
             for values in cursor.fetchall() if table in TRUTH else ():
-                shelf.copy(table, dict(zip(columns, values, strict=True)), f"belonged to a {parent} that is not there")
+                shelf.copy(
+                    table,
+                    dict(zip(columns, values, strict=True)),
+                    f"belonged to a {parent} that is not there",
+                )
             removed += connection.execute(f"DELETE FROM {table} WHERE {condition}").rowcount
     return removed
 
@@ -187,7 +238,10 @@ def _repair_numbers(connection: sqlite3.Connection) -> None:
 
 
 def _repair_tombstones(connection: sqlite3.Connection, shelf: _Shelf) -> None:
-    """Set aside the tombstones if their key is lost: they recognise nothing, and a new key must not seem to have made them."""
+    """Set aside the tombstones if their key is lost.
+
+    They recognise nothing, and a new key must not seem to have made them.
+    """
     fault = tombstone_fault(connection)
     if fault is None:
         return
@@ -200,16 +254,27 @@ def _repair_tombstones(connection: sqlite3.Connection, shelf: _Shelf) -> None:
 
 def _repair_events(connection: sqlite3.Connection) -> None:
     """Note for a node whose ADD event was damaged that it was added when it was written."""
-    connection.execute(f"UPDATE node AS n SET added_at = t_created, added = '{{}}', checksum = NULL WHERE {WITHOUT_ADD}")
+    connection.execute(
+        f"UPDATE node AS n SET added_at = t_created, added = '{{}}', checksum = NULL WHERE {WITHOUT_ADD}"
+    )
 
 
 def _seal(connection: sqlite3.Connection) -> None:
-    """Give a checksum to the rows that have none: those of an older Clew, and those that were made anew."""
+    """Give a checksum to the rows that have none.
+
+    Those of an older Clew, and those that were made anew.
+    """
     nodes = connection.execute(f"SELECT nid, {SUMMED} FROM node WHERE checksum IS NULL").fetchall()
-    connection.executemany("UPDATE node SET checksum = ? WHERE nid = ?", [(checksum(values), nid) for nid, *values in nodes])
-    vectors = connection.execute("SELECT eid, text_hash, vector FROM embedding WHERE checksum IS NULL").fetchall()
     connection.executemany(
-        "UPDATE embedding SET checksum = ? WHERE eid = ?", [(vector_checksum(text, vector), eid) for eid, text, vector in vectors]
+        "UPDATE node SET checksum = ? WHERE nid = ?",
+        [(checksum(values), nid) for nid, *values in nodes],
+    )
+    vectors = connection.execute(
+        "SELECT eid, text_hash, vector FROM embedding WHERE checksum IS NULL"
+    ).fetchall()
+    connection.executemany(
+        "UPDATE embedding SET checksum = ? WHERE eid = ?",
+        [(vector_checksum(text, vector), eid) for eid, text, vector in vectors],
     )
 
 
@@ -224,11 +289,21 @@ class _Shelf:
     def put(self, row: BadRow) -> None:
         """Keep a row that is damaged itself."""
         self.copy(row.table, row.values, row.reason)
-        self._rows.append(Problem("quarantine", clipped(f"{row.name}: {row.reason}"), f"Its row was copied to {self._path}."))
+        self._rows.append(
+            Problem(
+                "quarantine",
+                clipped(f"{row.name}: {row.reason}"),
+                f"Its row was copied to {self._path}.",
+            )
+        )
 
     def copy(self, table: str, values: Mapping[str, Any], reason: str) -> None:
         """Keep a row."""
-        line = {"table": table, "reason": reason, "row": {column: _plain(value) for column, value in values.items()}}
+        line = {
+            "table": table,
+            "reason": reason,
+            "row": {column: _plain(value) for column, value in values.items()},
+        }
         self._lines.append(json.dumps(line, ensure_ascii=True) + "\n")
 
     def close(self) -> Repaired:

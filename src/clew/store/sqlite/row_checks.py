@@ -1,6 +1,9 @@
-"""Checks of every stored row by itself: types, ranges, JSON, checksums, and whether a text is the one that was written.
+"""Checks of every stored row by itself.
 
-Rows are read by a connection that passes on text that is not UTF-8, so that a damaged row can be named, copied and removed.
+Types, ranges, JSON, checksums, and whether a text is the one that was written.
+
+Rows are read by a connection that passes on text that is not UTF-8, so that a damaged row can be
+named, copied and removed.
 """
 
 from __future__ import annotations
@@ -28,16 +31,19 @@ from clew.store.sqlite.rows import (
 )
 from clew.store.tombstones import DIGEST_BYTES, key_fault
 from clew.store.vectors import UNIT_TOLERANCE, codes_fault
+from clew.text.words import content_hash
 from clew.types import EventKind, Role
-from clew.words import content_hash
 
 Row = Mapping[str, Any]
 
 TRUTH = ("node", "event", "edge", "claim", "record", "tombstone")
-"""Tables whose rows nothing else holds: a bad one is set aside. `node` first, for the others belong to nodes."""
+"""Tables whose rows nothing else holds: a bad one is set aside. `node` first, for the others belong
+to nodes.
+"""
 COMPARED = ("segment", "posting")
 OF_FTS5 = ("word_index", "vocabulary")  # of a file of version 1 to 3 that cannot be written
-MAX_NUMBER = 1 << 62  # of a row, in a table that counts up: far above what anybody writes, and safe to add to
+# of a row, in a table that counts up: far above what anybody writes, and safe to add to
+MAX_NUMBER = 1 << 62
 MAX_DIMENSION = 1 << 16
 SUBJECTS = range(3)
 NAMED_BY_ID = {"node": "memory", "embedding": "the vector of", "token_code": "the token codes of"}
@@ -97,10 +103,16 @@ def bad_rows(connection: sqlite3.Connection) -> Generator[BadRow, None, None]:
 
 
 def tables(connection: sqlite3.Connection) -> list[str]:
-    """Return the names of Clew's tables, nodes first; without those whose rows are compared with what they are made from."""
-    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'")
+    """Return the names of Clew's tables, nodes first.
+
+    Without those whose rows are compared with what they are made from.
+    """
+    rows = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"
+    )
     return sorted(
-        (name for (name,) in rows if name not in COMPARED and not name.startswith(OF_FTS5)), key=lambda name: (name != "node", name)
+        (name for (name,) in rows if name not in COMPARED and not name.startswith(OF_FTS5)),
+        key=lambda name: (name != "node", name),
     )
 
 
@@ -111,8 +123,14 @@ class _Table(NamedTuple):
 
 def _table(connection: sqlite3.Connection, name: str) -> _Table:
     info = connection.execute(f'PRAGMA table_info("{name}")').fetchall()
-    columns = {column: (declared.upper(), not (required or key)) for _, column, declared, required, _, key in info}
-    return _Table(columns, tuple(column for _, column, _, _, _, key in sorted(info, key=lambda row: row[5]) if key))
+    columns = {
+        column: (declared.upper(), not (required or key))
+        for _, column, declared, required, _, key in info
+    }
+    return _Table(
+        columns,
+        tuple(column for _, column, _, _, _, key in sorted(info, key=lambda row: row[5]) if key),
+    )
 
 
 def _bad_rows_of(connection: sqlite3.Connection, name: str) -> Iterator[BadRow]:
@@ -122,11 +140,20 @@ def _bad_rows_of(connection: sqlite3.Connection, name: str) -> Iterator[BadRow]:
         if reason := _mistyped(row, table.columns) or fault(name, row):
             id = row.get(_IDS.get(name, ""))
             own = {column: row[column] for column in table.columns}
-            yield BadRow(name, {column: row[column] for column in table.key}, id if type(id) is str else None, reason, own)
+            yield BadRow(
+                name,
+                {column: row[column] for column in table.key},
+                id if type(id) is str else None,
+                reason,
+                own,
+            )
 
 
 def fault(table: str, row: Row) -> str | None:
-    """Return why a row of a table is not what Clew wrote, as far as its values tell; None if it can be."""
+    """Return why a row of a table is not what Clew wrote, as far as its values tell.
+
+    None if it can be.
+    """
     rule = RULES.get(table)
     try:
         return None if rule is None else rule(row)
@@ -142,7 +169,11 @@ def _mistyped(row: Row, columns: Mapping[str, tuple[str, bool]]) -> str | None:
         value = row[column]
         if type(value) is Undecodable:
             return f"{column} is not UTF-8"
-        if declared in TYPES and type(value) is not TYPES[declared] and not (value is None and nullable):
+        if (
+            declared in TYPES
+            and type(value) is not TYPES[declared]
+            and not (value is None and nullable)
+        ):
             return f"{column} is of the type {type(value).__name__}"
         if column in NUMBERS and not 0 < value <= MAX_NUMBER:
             return f"{column} is a number that was never given out"
@@ -204,9 +235,15 @@ def _embedding(row: Row) -> str | None:
     if len(row["vector"]) != 2 * dimension:
         return f"it is not a vector of {dimension} numbers"
     values = np.frombuffer(row["vector"], "<f2").astype(np.float32)
-    if not np.isfinite(values).all() or not abs(float(np.linalg.norm(values)) - 1) <= UNIT_TOLERANCE:
+    if (
+        not np.isfinite(values).all()
+        or not abs(float(np.linalg.norm(values)) - 1) <= UNIT_TOLERANCE
+    ):
         return "it is not a unit vector"
-    if row.get(CHECKSUM) is not None and vector_checksum(row["text_hash"], row["vector"]) != row[CHECKSUM]:
+    if (
+        row.get(CHECKSUM) is not None
+        and vector_checksum(row["text_hash"], row["vector"]) != row[CHECKSUM]
+    ):
         return "its checksum differs"
     return None
 
@@ -215,11 +252,21 @@ def _token_code(row: Row) -> str | None:
     if row["dimension"] is None:
         return "its vector or its model is not known"
     fault = codes_fault(row["codes"], row["dimension"])
-    return f"it {fault}" if fault else None if zlib.crc32(row["codes"]) == row[CHECKSUM] else "its checksum differs"
+    return (
+        f"it {fault}"
+        if fault
+        else None
+        if zlib.crc32(row["codes"]) == row[CHECKSUM]
+        else "its checksum differs"
+    )
 
 
 def _model(row: Row) -> str | None:
-    return None if row["name"] and 0 < row["dimension"] <= MAX_DIMENSION else "it has no name, or a dimension that no model has"
+    return (
+        None
+        if row["name"] and 0 < row["dimension"] <= MAX_DIMENSION
+        else "it has no name, or a dimension that no model has"
+    )
 
 
 def _access(row: Row) -> str | None:
@@ -241,25 +288,44 @@ def _mention(row: Row) -> str | None:
 def _meta(row: Row) -> str | None:
     key, value = row["key"], row["value"]
     if key in WHOLE_NUMBERS:
-        return None if type(value) is int and 0 <= value <= MAX_NUMBER else "it is not a number that can be"
+        return (
+            None
+            if type(value) is int and 0 <= value <= MAX_NUMBER
+            else "it is not a number that can be"
+        )
     if key in TEXTS:
         return None if type(value) is str else "it is not text"
     return key_fault(value) if key == "tombstone_key" else "Clew keeps nothing under this name"
 
 
 def _tombstone(row: Row) -> str | None:
-    return None if len(row["digest"]) == DIGEST_BYTES else f"it is not a digest of {DIGEST_BYTES} bytes"
+    return (
+        None
+        if len(row["digest"]) == DIGEST_BYTES
+        else f"it is not a digest of {DIGEST_BYTES} bytes"
+    )
 
 
 def _counts(*columns: str) -> Callable[[Row], str | None]:
     def rule(row: Row) -> str | None:
-        return None if all(0 <= row[column] <= MAX_NUMBER for column in columns) else "a count is out of range"
+        return (
+            None
+            if all(0 <= row[column] <= MAX_NUMBER for column in columns)
+            else "a count is out of range"
+        )
 
     return rule
 
 
 def _not_shares(row: Row, *columns: str) -> str | None:
-    wrong = next((column for column in columns if not math.isfinite(row[column]) or not 0 <= row[column] <= 1), None)
+    wrong = next(
+        (
+            column
+            for column in columns
+            if not math.isfinite(row[column]) or not 0 <= row[column] <= 1
+        ),
+        None,
+    )
     return f"{wrong} is not from 0 to 1" if wrong else None
 
 

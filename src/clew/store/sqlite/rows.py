@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from json.encoder import encode_basestring as quoted
@@ -13,8 +15,9 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from clew.errors import CorruptStoreError, InputError, clipped
+from clew.ports import Problem
+from clew.text.words import content_hash
 from clew.types import BEGINNING, Event, Kind, Node, Quality, Stability, Stub
-from clew.words import content_hash
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -68,7 +71,8 @@ NAMED = frozenset({"kind", "stability"})
 compact_json = json.JSONEncoder(ensure_ascii=False).encode
 _STRICT = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
-_DECODED = json.JSONDecoder().raw_decode  # without `json.loads`' search for space around what we wrote ourselves
+# without `json.loads`' search for space around what we wrote ourselves
+_DECODED = json.JSONDecoder().raw_decode
 
 
 def micros(moment: datetime) -> int:
@@ -80,7 +84,8 @@ def micros(moment: datetime) -> int:
     return (moment - EPOCH) // MICROSECOND
 
 
-# When it was first told: a row is made anew when its time changes. What was imported is undated too if its time is the import's.
+# When it was first told: a row is made anew when its time changes. What was imported is undated too
+# if its time is the import's.
 _ADDED = "coalesce(n.added_at, (SELECT min(at) FROM event WHERE node = n.id AND kind = 'ADD'), n.t_created)"
 TOLD = (
     f"CASE WHEN n.root IS NULL AND n.kind = '{Kind.MEMORY}' THEN {_ADDED} WHEN n.kind = '{Kind.MEMORY}' THEN n.t_created "
@@ -127,7 +132,9 @@ def cell(column: str, value: Any) -> Any:
 
 
 def flat_json(values: Mapping[str, Any]) -> str | None:
-    """Return a mapping of texts to texts as JSON, as most are; None of any other. An encoder would be made anew for each.
+    """Return a mapping of texts to texts as JSON, as most are; None of any other.
+
+    An encoder would be made anew for each.
 
     >>> flat_json({"source": "inbox"}), flat_json({"page": 3}), flat_json({})
     ('{"source": "inbox"}', None, '{}')
@@ -144,19 +151,27 @@ def _json(metadata: Mapping[str, Any]) -> str:
         return _STRICT(dict(metadata))
     except (TypeError, ValueError) as error:
         raise InputError(
-            "metadata", metadata, f"is not JSON ({clipped(str(error))})", "Use text, numbers, true, false, null, lists and mappings."
+            "metadata",
+            metadata,
+            f"is not JSON ({clipped(str(error))})",
+            "Use text, numbers, true, false, null, lists and mappings.",
         ) from error
 
 
 def _list(values: Sequence[str]) -> str:
-    return f"[{', '.join(map(quoted, values))}]" if {*map(type, values)} <= {str} else compact_json(list(values))
+    return (
+        f"[{', '.join(map(quoted, values))}]"
+        if {*map(type, values)} <= {str}
+        else compact_json(list(values))
+    )
 
 
 def _quality(value: Quality | None) -> str | None:
     if value is None:
         return None
     *shares, stub, words, version = value
-    if {*map(type, shares)} != {float} or not math.isfinite(sum(shares)):  # JSON writes others in a way of its own
+    # JSON writes others in a way of its own
+    if {*map(type, shares)} != {float} or not math.isfinite(sum(shares)):
         return compact_json(list(value))
     return f"[{', '.join(map(repr, shares))}, {quoted(stub)}, {words}, {version}]"
 
@@ -169,11 +184,21 @@ CELLS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(TIMES, _micros),
     **dict.fromkeys(LISTS, _list),
     **dict.fromkeys(FLAGS, int),
-    **dict.fromkeys(NAMED, str),  # a plain text: SQLite's binding looks for an adapter of everything else
+    # a plain text: SQLite's binding looks for an adapter of everything else
+    **dict.fromkeys(NAMED, str),
     "metadata": _json,
     "quality": _quality,
 }
-OPTIONAL = ("t_invalid", "t_expired", "parent", "root", "position", "start", "end", "idempotency_key")
+OPTIONAL = (
+    "t_invalid",
+    "t_expired",
+    "parent",
+    "root",
+    "position",
+    "start",
+    "end",
+    "idempotency_key",
+)
 _OPTIONAL = attrgetter(*OPTIONAL)
 _NOTHING = (None,) * len(OPTIONAL)
 
@@ -181,26 +206,39 @@ Inserting = tuple[str, Callable[[Node], tuple[Any, ...]], list[tuple[int, Callab
 
 
 def _inserting(columns: Sequence[str], further: Sequence[str] = ()) -> Inserting:
-    """Return how nodes are inserted by so many columns: the statement, the fields, and where these are stored in another form.
+    """Return how nodes are inserted by so many columns.
+
+    The statement, the fields, and where these are stored in another form.
 
     `further` columns are no fields of a node: their values follow.
     """
     named = [*columns, *further]
     statement = f"INSERT INTO node ({', '.join(QUOTE.format(column) for column in named)}) VALUES ({', '.join('?' * len(named))})"
-    return statement, attrgetter(*columns), [(columns.index(column), store) for column, store in CELLS.items() if column in columns]
+    return (
+        statement,
+        attrgetter(*columns),
+        [(columns.index(column), store) for column, store in CELLS.items() if column in columns],
+    )
 
 
 _FEWER = [column for column in COLUMNS if column not in OPTIONAL]
 _WHOLE, _USUAL = _inserting(COLUMNS, [CHECKSUM]), _inserting(_FEWER, [CHECKSUM])
-_ADDED_WHOLE, _ADDED_USUAL = _inserting(COLUMNS, [*ADDED, CHECKSUM]), _inserting(_FEWER, [*ADDED, CHECKSUM])
+_ADDED_WHOLE, _ADDED_USUAL = (
+    _inserting(COLUMNS, [*ADDED, CHECKSUM]),
+    _inserting(_FEWER, [*ADDED, CHECKSUM]),
+)
 _JOINED = "%s\x1f" * len(SEALED)
 _IMPORTANCE = COLUMNS.index("importance")
 # From the fields of a usual row and a None behind them to those of a whole one.
-_WIDENED = itemgetter(*(_FEWER.index(column) if column in _FEWER else len(_FEWER) for column in COLUMNS))
+_WIDENED = itemgetter(
+    *(_FEWER.index(column) if column in _FEWER else len(_FEWER) for column in COLUMNS)
+)
 
 
 def insertion(node: Node, added: Event | None = None) -> tuple[str, Sequence[Any]]:
-    """Return the statement that inserts a node, with its ADD event if there is one, and its values; most have none of the optional ones.
+    """Return the statement that inserts a node, with its ADD event if there is one, and its values.
+
+    Most have none of the optional ones.
 
     Those are then left out rather than bound: Python's binding looks for an adapter of every None.
     """
@@ -255,7 +293,10 @@ def damaged_node(id: object, reason: object) -> CorruptStoreError:
 
 
 def node_of(row: tuple[Any, ...]) -> Node:
-    """Return the node of a row selected as SELECTED; raise a CorruptStoreError that names it if the row is damaged."""
+    """Return the node of a row selected as SELECTED.
+
+    Raise a CorruptStoreError that names it if the row is damaged.
+    """
     try:
         node = read_node(row)
         if (fault := seal_fault(row)) is None:
@@ -266,7 +307,10 @@ def node_of(row: tuple[Any, ...]) -> Node:
 
 
 def read_node(row: Sequence[Any]) -> Node:
-    """Return the node of a row selected as SELECTED; raise one of UNREADABLE if a value cannot be read."""
+    """Return the node of a row selected as SELECTED.
+
+    Raise one of UNREADABLE if a value cannot be read.
+    """
     shape = tuple(map(type, row))
     if shape not in _SOUND_SHAPES:
         _check_shape(shape)
@@ -279,7 +323,9 @@ def read_node(row: Sequence[Any]) -> Node:
 
 
 def seal_fault(row: tuple[Any, ...]) -> str | None:
-    """Return why a row selected as SELECTED is not the one that was written; None if it is, as far as can be told.
+    """Return why a row selected as SELECTED is not the one that was written.
+
+    None if it is, as far as can be told.
 
     A row that an older Clew wrote has no checksum, only the hash of its text.
     """
@@ -293,11 +339,14 @@ def seal_fault(row: tuple[Any, ...]) -> str | None:
 CHANGED = "it was changed by something else than Clew: its checksum differs"
 _TEXT, _CONTENT_HASH = COLUMNS.index("text"), COLUMNS.index("content_hash")
 _TYPES: dict[str, type] = {
-    **dict.fromkeys((*TIMES, *FLAGS, "position", "start", "end", "added_at", CHECKSUM, "accesses"), int),
+    **dict.fromkeys(
+        (*TIMES, *FLAGS, "position", "start", "end", "added_at", CHECKSUM, "accesses"), int
+    ),
     "importance": float,
 }
 _NULLABLE = frozenset({*OPTIONAL, "quality", *ADDED, CHECKSUM})
-_SOUND_SHAPES: set[tuple[type, ...]] = set()  # the types of rows that were found right; as many as optional fields are combined
+# the types of rows that were found right; as many as optional fields are combined
+_SOUND_SHAPES: set[tuple[type, ...]] = set()
 
 
 def _check_shape(shape: tuple[type, ...]) -> None:
@@ -319,7 +368,10 @@ def _share(value: float) -> float:
 
 
 def _decoded(text: str) -> Any:
-    """Return what a JSON text holds; a part of a character, which no caller can have given, is refused."""
+    """Return what a JSON text holds.
+
+    A part of a character, which no caller can have given, is refused.
+    """
     found, end = _DECODED(text)
     if end != len(text):
         raise ValueError("more than JSON")
@@ -351,7 +403,9 @@ def mapping_of(text: str) -> dict[str, Any]:
 def _assessed(text: str | None) -> Quality | None:
     if text is None:
         return None
-    overall, substance, specificity, coherence, clarity, stub, words, version = found = _decoded(text)
+    overall, substance, specificity, coherence, clarity, stub, words, version = found = _decoded(
+        text
+    )
     if not {*map(type, found[:5])} <= {int, float} or {type(words), type(version)} != {int}:
         raise ValueError("not a quality")
     return Quality(overall, substance, specificity, coherence, clarity, _stub(stub), words, version)
@@ -379,7 +433,9 @@ Label = tuple[str, str]
 
 def labels_of(tags: Iterable[str], metadata: Mapping[str, Any]) -> list[Label]:
     """Return what a tag or metadata filter can ask of a node that carries these."""
-    return [label_of_tag(tag) for tag in tags] + [label_of_metadata(key, value) for key, value in metadata.items()]
+    return [label_of_tag(tag) for tag in tags] + [
+        label_of_metadata(key, value) for key, value in metadata.items()
+    ]
 
 
 def label_of_tag(tag: str) -> Label:
@@ -390,3 +446,120 @@ def label_of_tag(tag: str) -> Label:
 def label_of_metadata(key: str, value: Any) -> Label:
     """Return the label of a metadata entry."""
     return f".{key}", canonical(value)
+
+
+# Who carries a tag or an entry of metadata: a row for each, by key and value, made from what the
+# node's own row says.
+#
+# There is no index by node, which every add would have to write to: what a node carries is read
+# from its row.
+
+LABELS = """
+CREATE TABLE labelled (
+    key TEXT NOT NULL,           -- a metadata key behind '.', or '#' for a tag
+    value TEXT NOT NULL,         -- canonical JSON
+    nid INTEGER NOT NULL,        -- not a reference: SQLite would look through all labels for each node that goes
+    PRIMARY KEY (key, value, nid)
+) WITHOUT ROWID;
+INSERT INTO labelled SELECT key, value, nid FROM label;
+DROP TABLE label;
+ALTER TABLE labelled RENAME TO label;
+"""
+_ADD = "INSERT OR IGNORE INTO label VALUES (?, ?, ?)"
+_CARRYING = "SELECT nid, tags, metadata FROM node WHERE (tags <> '[]' OR metadata <> '{}')"
+
+
+def add(connection: sqlite3.Connection, nodes: Iterable[tuple[int, Node]]) -> None:
+    """Let nodes be found, each under its number, by what they carry."""
+    if rows := [
+        (*label, number)
+        for number, node in nodes
+        if node.tags or node.metadata
+        for label in labels_of(node.tags, node.metadata)
+    ]:
+        connection.executemany(_ADD, rows)
+
+
+def remove(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
+    """Take off what nodes carry, while their rows still say what that is."""
+    for number in numbers:
+        carried = [
+            (*label, nid) for label, nid in _carried(connection, f"{_CARRYING} AND nid = ?", number)
+        ]
+        connection.executemany("DELETE FROM label WHERE key = ? AND value = ? AND nid = ?", carried)
+
+
+def wrong(connection: sqlite3.Connection) -> Iterator[Problem]:
+    """Yield whether a node is not found by what it carries, or by what it does not."""
+    there = "SELECT 1 FROM label WHERE key = ? AND value = ? AND nid = ?"
+    carried = missing = 0
+    for label, nid in _carried(connection, _CARRYING):
+        carried += 1
+        missing += connection.execute(there, (*label, nid)).fetchone() is None
+    (kept,) = connection.execute("SELECT count(*) FROM label").fetchone()
+    for many, fault in (
+        (missing, "are missing"),
+        (kept - (carried - missing), "belong to no node"),
+    ):
+        if many:
+            yield Problem(
+                "labels", f"{many} labels of tags and metadata {fault}", "Run: clew verify --repair"
+            )
+
+
+def mend(connection: sqlite3.Connection) -> None:
+    """Make all labels anew."""
+    connection.execute("DELETE FROM label")
+    connection.executemany(_ADD, ((*label, nid) for label, nid in _carried(connection, _CARRYING)))
+
+
+def _carried(
+    connection: sqlite3.Connection, query: str, *values: int
+) -> Iterator[tuple[Label, int]]:
+    """Yield each label that a node's row speaks of, once."""
+    for nid, tags, metadata in connection.execute(query, values).fetchall():
+        yield from (
+            (label, nid)
+            for label in dict.fromkeys(labels_of(READ["tags"](tags), READ["metadata"](metadata)))
+        )
+
+
+# Several reads of one moment.
+
+
+@contextmanager
+def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
+    """Read everything inside as of one moment."""
+    begun = not connection.in_transaction
+    if begun:
+        connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if begun and connection.in_transaction:  # an error may have ended it
+            connection.execute("COMMIT")
+
+
+# The file as memory, for as long as much of it is read.
+
+MOST_BYTES = 1 << 31  # SQLite maps no more anyway; what lies behind is read as always
+
+
+@contextmanager
+def mapped(connection: sqlite3.Connection) -> Iterator[None]:
+    """Read straight from the file's pages inside, not through SQLite's page cache.
+
+    Large blobs arrive several times as fast.
+
+    Not for good: a failing disk ends a process that reads mapped pages, where otherwise it gets an
+    error.
+    """
+    before = connection.execute("PRAGMA mmap_size").fetchone()
+    if before is None:  # a SQLite that was built without
+        yield
+        return
+    connection.execute(f"PRAGMA mmap_size = {MOST_BYTES}").fetchall()
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA mmap_size = {before[0]}").fetchall()

@@ -1,11 +1,12 @@
 """The tables of a store, as SQL you can look at, and how an older file becomes a newer one.
 
-Truth: node, event, access, edge, embedding (float16), token_code, model, meta, record. Derived, rebuilt at will: label (what the
-nodes' rows carry), segment and posting (vectors and words for quick opening), space; from the texts, by whoever reads them: name,
-mention and alias (names.py). What FTS5 had until version 4 is made and dropped again in a new file: old steps stay.
-`change` and `node_change` tell every process which vectors and nodes moved since it last looked; what was
-added it knows by the numbers, which only rise, and a log of that would cost two pages a commit. For the same
-reason a node's ADD event stands in its own row.
+Truth: node, event, access, edge, embedding (float16), token_code, model, meta, record. Derived,
+rebuilt at will: label (what the nodes' rows carry), segment and posting (vectors and words for
+quick opening), space; from the texts, by whoever reads them: name, mention and alias (names.py).
+What FTS5 had until version 4 is made and dropped again in a new file: old steps stay. `change` and
+`node_change` tell every process which vectors and nodes moved since it last looked; what was added
+it knows by the numbers, which only rise, and a log of that would cost two pages a commit. For the
+same reason a node's ADD event stands in its own row.
 """
 
 from __future__ import annotations
@@ -21,15 +22,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from clew.errors import CorruptStoreError, NewerSchemaError, NotAStoreError
+from clew.files import is_special
 from clew.store.bm25 import CONTEXT_WEIGHT, TEXT_WEIGHT, TITLE_WEIGHT
 from clew.store.sqlite.backup import copy_to
-from clew.store.sqlite.counting import COUNTED_BY_TRIGGERS, LENT_COUNTS
-from clew.store.sqlite.labels import LABELS
 from clew.store.sqlite.names import MARK_OPENINGS, NAMES
-from clew.store.sqlite.rows import ADDED, CHECKSUM
-from clew.store.sqlite.snapshot import snapshot
-from clew.user_files import is_special
-from clew.words import ANALYSER_VERSION
+from clew.store.sqlite.rows import ADDED, CHECKSUM, LABELS, snapshot
+from clew.store.sqlite.stats import COUNTED_BY_TRIGGERS, LENT_COUNTS
+from clew.text.words import ANALYSER_VERSION
 
 SIDE_FILES = ("-wal", "-shm", "-journal")
 APPLICATION_ID = 0x434C4557  # "CLEW" in ASCII: how `file` and this module recognise a store
@@ -224,9 +223,7 @@ CREATE TRIGGER words_changed AFTER UPDATE OF title, text, context, kind ON node 
 END;
 """
 
-TOMBSTONE_KEY = (
-    "SELECT value, (SELECT value FROM meta WHERE key = 'tombstone_sum' AND typeof(value) = 'integer') FROM meta WHERE key = 'tombstone_key'"
-)
+TOMBSTONE_KEY = "SELECT value, (SELECT value FROM meta WHERE key = 'tombstone_sum' AND typeof(value) = 'integer') FROM meta WHERE key = 'tombstone_key'"
 TOMBSTONES = "CREATE TABLE tombstone (digest BLOB PRIMARY KEY) WITHOUT ROWID; -- keyed hashes of forgotten texts"
 CODES = """
 CREATE TABLE token_code (
@@ -247,7 +244,10 @@ def _create(connection: sqlite3.Connection) -> None:
 
 
 def _name(connection: sqlite3.Connection) -> None:
-    """Version 2: names and mentions. What was written before has none yet; whoever reads texts is told by `meta` up to which node."""
+    """Version 2: names and mentions. What was written before has none yet.
+
+    Whoever reads texts is told by `meta` up to which node.
+    """
     for statement in statements(NAMES):
         connection.execute(statement)
     connection.execute("INSERT INTO meta SELECT 'unnamed', max(nid) FROM node HAVING count(*) > 0")
@@ -259,21 +259,31 @@ def _keep(connection: sqlite3.Connection) -> None:
 
 
 def _leave_fts5(connection: sqlite3.Connection) -> None:
-    """Version 4: words are in postings alone. FTS5 weighs a word by all rows of its table, so that a score told of other spaces."""
-    for trigger in ("words_added", "words_removed", "words_changed"):  # a store with postings has lost them already
+    """Version 4: words are in postings alone.
+
+    FTS5 weighs a word by all rows of its table, so that a score told of other spaces.
+    """
+    # a store with postings has lost them already
+    for trigger in ("words_added", "words_removed", "words_changed"):
         connection.execute(f"DROP TRIGGER IF EXISTS {trigger}")
     for statement in ("DROP TABLE vocabulary", "DROP TABLE word_index", "DROP VIEW analysed"):
         connection.execute(statement)
 
 
 def _note_adding(connection: sqlite3.Connection) -> None:
-    """Version 5: a node's row holds its ADD event. In the log it cost every write two pages more; what is there already stays there."""
+    """Version 5: a node's row holds its ADD event. In the log it cost every write two pages more.
+
+    What is there already stays there.
+    """
     for column, type_ in zip(ADDED, ("INTEGER", "TEXT"), strict=True):
         connection.execute(f"ALTER TABLE node ADD COLUMN {column} {type_}")
 
 
 def _count_later(connection: sqlite3.Connection) -> None:
-    """Version 6: nodes are counted several at a time. A count at each cost every write a page and a trigger."""
+    """Version 6: nodes are counted several at a time.
+
+    A count at each cost every write a page and a trigger.
+    """
     for trigger in ("node_added", "node_removed", "node_moved"):
         connection.execute(f"DROP TRIGGER {trigger}")
     for statement in statements(COUNTED_BY_TRIGGERS):
@@ -282,7 +292,10 @@ def _count_later(connection: sqlite3.Connection) -> None:
 
 
 def _label_by_value(connection: sqlite3.Connection) -> None:
-    """Version 7: labels have no index by node, which every write had to write to; the nodes' rows say what they carry."""
+    """Version 7: labels have no index by node, which every write had to write to.
+
+    The nodes' rows say what they carry.
+    """
     for statement in statements(LABELS):
         connection.execute(statement)
 
@@ -293,7 +306,10 @@ def _mark_openings(connection: sqlite3.Connection) -> None:
 
 
 def _add_checksums(connection: sqlite3.Connection) -> None:
-    """Version 9: nodes and vectors carry a checksum of their row. NULL means unknown; `verify --repair` fills it in."""
+    """Version 9: nodes and vectors carry a checksum of their row. NULL means unknown.
+
+    `verify --repair` fills it in.
+    """
     for table in ("node", "embedding"):
         connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER")
 
@@ -304,7 +320,10 @@ def _add_tombstones(connection: sqlite3.Connection) -> None:
 
 
 def _add_token_codes(connection: sqlite3.Connection) -> None:
-    """Version 11: vectors have token codes beside them. What was written before has none until `reembed`."""
+    """Version 11: vectors have token codes beside them.
+
+    What was written before has none until `reembed`.
+    """
     for statement in statements(CODES):
         connection.execute(statement)
 
@@ -338,21 +357,28 @@ def statements(script: str) -> list[str]:
 
 
 def refuse_foreign(path: Path) -> None:
-    """Raise if a file is something else, before it is opened for writing: SQLite may then change it on closing.
+    """Raise if a file is something else, before it is opened for writing.
 
-    Opened as immutable, the file is read without its journal and without a lock. A new store has no tables
-    there until its first checkpoint, so only a file with tables tells. It must be SQLite that reads: POSIX
-    takes a process all its locks on a file when any descriptor of it is closed, and SQLite sees to that.
+    SQLite may then change it on closing.
+
+    Opened as immutable, the file is read without its journal and without a lock. A new store has no
+    tables there until its first checkpoint, so only a file with tables tells. It must be SQLite
+    that reads: POSIX takes a process all its locks on a file when any descriptor of it is closed,
+    and SQLite sees to that.
     """
     if path.is_dir():
-        raise NotAStoreError(f"{path} is a folder. Name a file in it with --store or CLEW_STORE.", path=str(path))
+        raise NotAStoreError(
+            f"{path} is a folder. Name a file in it with --store or CLEW_STORE.", path=str(path)
+        )
     _refuse_special(path)
     if not path.exists():
         return
     if path.stat().st_size == 1:  # which SQLite takes for none
         raise _foreign(path, "is not")
     try:
-        with closing(sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro&immutable=1", uri=True)) as look:
+        with closing(
+            sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro&immutable=1", uri=True)
+        ) as look:
             (application,) = look.execute("PRAGMA application_id").fetchone()
             (tables,) = look.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except UnicodeDecodeError:
@@ -368,20 +394,28 @@ def refuse_foreign(path: Path) -> None:
 def _refuse_special(path: Path) -> None:
     """Raise if SQLite would wait for the writer of a pipe, or write to a device what it then takes for kept."""
     if is_special(path):
-        raise NotAStoreError(f"{path} is a pipe or a device, not a store. Name a regular file.", path=str(path))
+        raise NotAStoreError(
+            f"{path} is a pipe or a device, not a store. Name a regular file.", path=str(path)
+        )
     for journal in (f"{path.resolve()}{side}" for side in SIDE_FILES):
         if is_special(journal):
-            raise NotAStoreError(f"{journal} is a pipe or a device, not a journal. Remove it.", path=journal)
+            raise NotAStoreError(
+                f"{journal} is a pipe or a device, not a journal. Remove it.", path=journal
+            )
 
 
 def _foreign(path: Path, what: str) -> NotAStoreError:
     return NotAStoreError(
-        f"{path} {what} a Clew store. Name another file with --store or CLEW_STORE; this one was left as it is.", path=str(path)
+        f"{path} {what} a Clew store. Name another file with --store or CLEW_STORE; this one was left as it is.",
+        path=str(path),
     )
 
 
 def check(connection: sqlite3.Connection, path: Path, *, migrations: tuple[Migration, ...]) -> int:
-    """Return the file's version; raise if it is not a store, one of a later Clew, or one with objects that Clew did not make."""
+    """Return the file's version.
+
+    Raise if it is not a store, one of a later Clew, or one with objects that Clew did not make.
+    """
     with snapshot(connection):  # another process may be making the store just now
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -398,20 +432,27 @@ def check(connection: sqlite3.Connection, path: Path, *, migrations: tuple[Migra
         )
     if version < 0:
         raise CorruptStoreError(
-            f"{path} says schema {version}, which never was. Put a backup in its place: clew restore BACKUP", path=str(path)
+            f"{path} says schema {version}, which never was. Put a backup in its place: clew restore BACKUP",
+            path=str(path),
         )
     if found != _expected(migrations[:version]):
         _refuse_objects(connection, path, migrations[:version])
     return int(version)
 
 
-def migrate(connection: sqlite3.Connection, path: Path, *, migrations: tuple[Migration, ...] = MIGRATIONS) -> Path | None:
-    """Bring the file to the newest version in one transaction, after a backup; return the backup's path, if one was made."""
+def migrate(
+    connection: sqlite3.Connection, path: Path, *, migrations: tuple[Migration, ...] = MIGRATIONS
+) -> Path | None:
+    """Bring the file to the newest version in one transaction, after a backup.
+
+    Return the backup's path, if one was made.
+    """
     if check(connection, path, migrations=migrations) == len(migrations):
         return None
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version = check(connection, path, migrations=migrations)  # another process may have been first
+        # another process may have been first
+        version = check(connection, path, migrations=migrations)
         backup = _backup(path, version) if 0 < version < len(migrations) else None
         for step in migrations[version:]:
             step(connection)
@@ -430,19 +471,29 @@ Objects = dict[str, str]
 
 # Quoted text is matched first and kept: a comment sign inside it must not hide what follows.
 QUOTED_OR_BLANK = re.compile(r"""('(?:[^']|'')*'|"[^"]*")|(?:--[^\n]*|\s)+""")
-# What SQLite makes itself, and the triggers that a store of version 1 to 3 dropped once it had postings.
+# What SQLite makes itself, and the triggers that a store of version 1 to 3 dropped once it had
+# postings.
 OPTIONAL_OBJECTS = frozenset({"table sqlite_stat1", "table sqlite_stat4"})
-OPTIONAL_TRIGGERS = frozenset({"trigger words_added", "trigger words_removed", "trigger words_changed"})
+OPTIONAL_TRIGGERS = frozenset(
+    {"trigger words_added", "trigger words_removed", "trigger words_changed"}
+)
 
 
 def _objects(connection: sqlite3.Connection) -> Objects:
-    rows = connection.execute("SELECT type || ' ' || name, CAST(sql AS TEXT) FROM sqlite_master").fetchall()
-    return {str(name): _normalised(str(name), sql) for name, sql in rows if name not in OPTIONAL_OBJECTS}
+    rows = connection.execute(
+        "SELECT type || ' ' || name, CAST(sql AS TEXT) FROM sqlite_master"
+    ).fetchall()
+    return {
+        str(name): _normalised(str(name), sql) for name, sql in rows if name not in OPTIONAL_OBJECTS
+    }
 
 
 @cache
 def _normalised(name: str, sql: str | None) -> str:
-    """Return SQL without comments and line breaks; nothing for the tables inside FTS5, which are the SQLite version's own."""
+    """Return SQL without comments and line breaks.
+
+    Nothing for the tables inside FTS5, which are the SQLite version's own.
+    """
     if name.startswith(("table word_index_", "table vocabulary")):
         return ""
     return QUOTED_OR_BLANK.sub(lambda found: found[1] or " ", sql or "").strip()
@@ -457,18 +508,23 @@ def _expected(made_by: tuple[Migration, ...]) -> Objects:
         return _objects(model)
 
 
-def unexpected_objects(connection: sqlite3.Connection, made_by: tuple[Migration, ...]) -> tuple[list[str], list[str]]:
+def unexpected_objects(
+    connection: sqlite3.Connection, made_by: tuple[Migration, ...]
+) -> tuple[list[str], list[str]]:
     """Return the objects that Clew did not make in this form, and those that are missing."""
     found, expected = _objects(connection), _expected(made_by)
     foreign = sorted(name for name, sql in found.items() if expected.get(name) != sql)
     return foreign, sorted(expected.keys() - found.keys() - OPTIONAL_TRIGGERS)
 
 
-def _refuse_objects(connection: sqlite3.Connection, path: Path, made_by: tuple[Migration, ...]) -> None:
+def _refuse_objects(
+    connection: sqlite3.Connection, path: Path, made_by: tuple[Migration, ...]
+) -> None:
     """Raise if the file lacks what its version has, or has what no version has.
 
-    A trigger or a view that somebody added runs with every write, and steps onto other tables would leave a file that no Clew
-    reads. Before its first release Clew wrote version 1 in several forms, and a damaged file may lack a table too.
+    A trigger or a view that somebody added runs with every write, and steps onto other tables would
+    leave a file that no Clew reads. Before its first release Clew wrote version 1 in several forms,
+    and a damaged file may lack a table too.
     """
     foreign, missing = unexpected_objects(connection, made_by)
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
@@ -494,12 +550,20 @@ def _refuse_objects(connection: sqlite3.Connection, path: Path, made_by: tuple[M
 def _columns(connection: sqlite3.Connection) -> set[str]:
     """Return every column that Clew's statements may name; FTS5's own tables are FTS5's."""
     query = "SELECT m.name || '.' || c.name FROM main.sqlite_master m, pragma_table_info(m.name, 'main') c WHERE m.type = 'table'"
-    return {column for (column,) in connection.execute(f"{query} AND m.name NOT LIKE 'word!_index%' ESCAPE '!' AND m.name <> 'vocabulary'")}
+    return {
+        column
+        for (column,) in connection.execute(
+            f"{query} AND m.name NOT LIKE 'word!_index%' ESCAPE '!' AND m.name <> 'vocabulary'"
+        )
+    }
 
 
 def lend_tables(connection: sqlite3.Connection) -> None:
     """Give a file that cannot be brought to the newest version the tables and columns it has not got, empty, for this connection alone."""
-    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    there = {
+        name
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    }
     for statement in statements(f"{NAMES}{RECORDS}\n{TOMBSTONES}{CODES}"):
         what, kind, name = statement.split()[:3]
         if kind == "TABLE" and name not in there:
@@ -507,17 +571,23 @@ def lend_tables(connection: sqlite3.Connection) -> None:
     known = _columns(connection)
     if lacking := [column for column in (*ADDED, CHECKSUM) if f"node.{column}" not in known]:
         empty = ", ".join(f"NULL AS {column}" for column in lacking)
-        connection.execute(f"CREATE TEMP VIEW node AS SELECT *, {empty} FROM main.node")  # a name is looked for there first
+        # a name is looked for there first
+        connection.execute(f"CREATE TEMP VIEW node AS SELECT *, {empty} FROM main.node")
     if connection.execute("SELECT 1 FROM meta WHERE key = 'counted'").fetchone() is None:
         connection.execute(LENT_COUNTS)
 
 
 def _backup(path: Path, version: int) -> Path:
-    """Copy the file beside itself under a name that says from which version it is; never over an earlier copy.
+    """Copy the file beside itself under a name that says from which version it is.
+
+    Never over an earlier copy.
 
     Over a connection of its own: SQLite copies nothing from one that is about to write.
     """
-    names = (path.with_name(f"{path.name}.v{version}.backup{f'.{number}' if number > 1 else ''}") for number in count(1))
+    names = (
+        path.with_name(f"{path.name}.v{version}.backup{f'.{number}' if number > 1 else ''}")
+        for number in count(1)
+    )
     target = next(name for name in names if not name.exists())
     with closing(sqlite3.connect(path)) as reader:
         copy_to(reader, target)

@@ -1,7 +1,10 @@
-"""The words of the nodes as stored: segments of 4,096 node numbers, a cache that makes opening quick.
+"""The words of the nodes as stored.
 
-Each is true as of one place in the log of changed nodes, carries a checksum, and is made anew from the
-texts where it is missing or damaged. Stores of a few dozen nodes have none: their texts are read as quickly.
+Segments of 4,096 node numbers, a cache that makes opening quick.
+
+Each is true as of one place in the log of changed nodes, carries a checksum, and is made anew from
+the texts where it is missing or damaged. Stores of a few dozen nodes have none: their texts are
+read as quickly.
 """
 
 from __future__ import annotations
@@ -14,13 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from clew.gist import searched_text
 from clew.store.bm25 import CONTEXT_WEIGHT, FACET_TOKENS, TEXT_WEIGHT, TITLE_WEIGHT
-from clew.store.sqlite.columns import SELECTED, Records, fill
-from clew.store.sqlite.counting import newest
-from clew.store.sqlite.postings import Postings, Words, words_of
-from clew.store.sqlite.wordindex import RECORD
-from clew.words import ANALYSER_VERSION
+from clew.store.sqlite.stats import newest
+from clew.store.sqlite.vector_index import SELECTED, Records, fill
+from clew.store.sqlite.word_index import RECORD, Postings, Words, words_of
+from clew.text.gist import searched_text
+from clew.text.words import ANALYSER_VERSION
 
 SEGMENT_NODES = 4096
 POSTINGS_FROM = 64  # nodes: fewer are analysed in 3 ms
@@ -35,8 +37,13 @@ Segment = tuple[Records, Postings]
 
 
 def log_end(connection: sqlite3.Connection) -> int:
-    """Return the place of the last change of a node: how many were added and how many logged, ever."""
-    (seq,) = connection.execute("SELECT coalesce(sum(seq), 0) FROM sqlite_sequence WHERE name IN ('node', 'node_change')").fetchone()
+    """Return the place of the last change of a node.
+
+    How many were added and how many logged, ever.
+    """
+    (seq,) = connection.execute(
+        "SELECT coalesce(sum(seq), 0) FROM sqlite_sequence WHERE name IN ('node', 'node_change')"
+    ).fetchone()
     return int(seq)
 
 
@@ -50,11 +57,17 @@ def changed(connection: sqlite3.Connection, seq: int, newest: int) -> dict[int, 
 
 
 def state(connection: sqlite3.Connection) -> dict[str, Any]:
-    """Return what is noted about the segments: format, seq, newest, segments (how many), due, floor (in the log alone)."""
-    rows = connection.execute("SELECT substr(key, 9), value FROM meta WHERE key >= 'posting_' AND key < 'posting`'")
+    """Return what is noted about the segments.
+
+    Format, seq, newest, segments (how many), due, floor (in the log alone).
+    """
+    rows = connection.execute(
+        "SELECT substr(key, 9), value FROM meta WHERE key >= 'posting_' AND key < 'posting`'"
+    )
     found = dict(rows.fetchall())
     if not all(isinstance(found.get(name), int) for name in ("seq", "newest", "segments")):
-        found.pop("format", None)  # without their place in the log segments tell nothing: the texts are read
+        # without their place in the log segments tell nothing: the texts are read
+        found.pop("format", None)
     if not isinstance(found.get("floor", 0), int):
         raise TypeError("where the log of changed nodes begins is damaged")
     return found
@@ -62,7 +75,9 @@ def state(connection: sqlite3.Connection) -> dict[str, Any]:
 
 def note(connection: sqlite3.Connection, **values: Any) -> None:
     """Set what is noted about the segments."""
-    connection.executemany("INSERT OR REPLACE INTO meta VALUES ('posting_' || ?, ?)", values.items())
+    connection.executemany(
+        "INSERT OR REPLACE INTO meta VALUES ('posting_' || ?, ?)", values.items()
+    )
 
 
 def drop(connection: sqlite3.Connection) -> None:
@@ -77,7 +92,9 @@ def drop(connection: sqlite3.Connection) -> None:
 
 def kept(connection: sqlite3.Connection) -> bool:
     """Tell whether the store has postings, whatever their state."""
-    return connection.execute("SELECT 1 FROM meta WHERE key = 'posting_format'").fetchone() is not None
+    return (
+        connection.execute("SELECT 1 FROM meta WHERE key = 'posting_format'").fetchone() is not None
+    )
 
 
 def needed(connection: sqlite3.Connection) -> bool:
@@ -101,7 +118,10 @@ def _nodes(connection: sqlite3.Connection) -> int:
 
 
 def checkpoint_if_due(connection: sqlite3.Connection) -> int:
-    """Write the segments when enough nodes changed since they were last written; return how many more may change until then."""
+    """Write the segments when enough nodes changed since they were last written.
+
+    Return how many more may change until then.
+    """
     seq = log_end(connection)
     if seq >= _due(connection):
         _come_due(connection, seq)
@@ -109,7 +129,9 @@ def checkpoint_if_due(connection: sqlite3.Connection) -> int:
 
 
 def _due(connection: sqlite3.Connection) -> int:
-    (due,) = connection.execute("SELECT coalesce((SELECT value FROM meta WHERE key = 'posting_due'), 0)").fetchone()
+    (due,) = connection.execute(
+        "SELECT coalesce((SELECT value FROM meta WHERE key = 'posting_due'), 0)"
+    ).fetchone()
     return int(due)
 
 
@@ -117,16 +139,28 @@ def _come_due(connection: sqlite3.Connection, seq: int) -> None:
     saved = state(connection)
     nodes = _nodes(connection)
     if not needed(connection):
-        connection.execute("DELETE FROM node_change")  # whoever follows it reads the few nodes there are anew
-        note(connection, floor=seq - newest(connection), due=seq + min(CHECKPOINT_CHANGES, POSTINGS_FROM - nodes))
-    elif saved.get("format") != FORMAT or _worthwhile(connection, saved, changes=seq - saved["seq"], nodes=nodes):
+        # whoever follows it reads the few nodes there are anew
+        connection.execute("DELETE FROM node_change")
+        note(
+            connection,
+            floor=seq - newest(connection),
+            due=seq + min(CHECKPOINT_CHANGES, POSTINGS_FROM - nodes),
+        )
+    elif saved.get("format") != FORMAT or _worthwhile(
+        connection, saved, changes=seq - saved["seq"], nodes=nodes
+    ):
         checkpoint(connection)
     else:
         note(connection, due=seq + _pause(nodes))
 
 
-def _worthwhile(connection: sqlite3.Connection, saved: Mapping[str, Any], *, changes: int, nodes: int) -> bool:
-    return changes * CHECKPOINT_SHARE >= nodes or changes >= len(stale(connection, saved)) * SEGMENT_CHANGES
+def _worthwhile(
+    connection: sqlite3.Connection, saved: Mapping[str, Any], *, changes: int, nodes: int
+) -> bool:
+    return (
+        changes * CHECKPOINT_SHARE >= nodes
+        or changes >= len(stale(connection, saved)) * SEGMENT_CHANGES
+    )
 
 
 def checkpoint(connection: sqlite3.Connection) -> None:
@@ -134,7 +168,11 @@ def checkpoint(connection: sqlite3.Connection) -> None:
     seq, saved = log_end(connection), state(connection)
     if saved.get("format") == FORMAT:
         for segment, reworded in stale(connection, saved).items():
-            _write(connection, segment, rebuilt(connection, segment, read(connection, segment), reworded))
+            _write(
+                connection,
+                segment,
+                rebuilt(connection, segment, read(connection, segment), reworded),
+            )
     else:
         connection.execute("DELETE FROM posting")
         for segment in wanted(connection):
@@ -143,15 +181,27 @@ def checkpoint(connection: sqlite3.Connection) -> None:
     known = newest(connection)
     floor = max(saved.get("floor", 0), seq - known - CHANGES_KEPT)
     connection.execute("DELETE FROM node_change WHERE seq <= ?", (floor,))
-    note(connection, format=FORMAT, seq=seq, newest=known, segments=count, floor=floor, due=seq + _pause(_nodes(connection)))
+    note(
+        connection,
+        format=FORMAT,
+        seq=seq,
+        newest=known,
+        segments=count,
+        floor=floor,
+        due=seq + _pause(_nodes(connection)),
+    )
 
 
 def strip(connection: sqlite3.Connection, nids: Collection[int]) -> None:
-    """Take the words of deleted nodes out of the stored segments; the rest of each stays as it is."""
+    """Take the words of deleted nodes out of the stored segments.
+
+    The rest of each stays as it is.
+    """
     for number in sorted({nid // SEGMENT_NODES for nid in nids}):
         old = read(connection, number)
         if old is None:
-            connection.execute("DELETE FROM posting WHERE segment = ?", (number,))  # none, or damaged: made anew from the texts
+            # none, or damaged: made anew from the texts
+            connection.execute("DELETE FROM posting WHERE segment = ?", (number,))
             continue
         kept = ~np.isin(old[0]["nid"], np.fromiter(nids, np.int64, len(nids)))
         if not kept.all():
@@ -173,15 +223,25 @@ def stale(connection: sqlite3.Connection, saved: Mapping[str, Any]) -> dict[int,
 
 def wanted(connection: sqlite3.Connection) -> list[int]:
     """Return the segments that have nodes."""
-    return [segment for (segment,) in connection.execute("SELECT DISTINCT nid / ? FROM node ORDER BY 1", (SEGMENT_NODES,))]
+    return [
+        segment
+        for (segment,) in connection.execute(
+            "SELECT DISTINCT nid / ? FROM node ORDER BY 1", (SEGMENT_NODES,)
+        )
+    ]
 
 
 # --- from texts ---
 
 
 def records_of(connection: sqlite3.Connection, condition: str, *values: Any) -> Records:
-    """Return the columns of the nodes for which a condition on `node n` holds, by number; lengths are left at none."""
-    rows = connection.execute(f"SELECT n.nid, {SELECTED} FROM node n WHERE {condition} ORDER BY n.nid", values).fetchall()
+    """Return the columns of the nodes for which a condition on `node n` holds, by number.
+
+    Lengths are left at none.
+    """
+    rows = connection.execute(
+        f"SELECT n.nid, {SELECTED} FROM node n WHERE {condition} ORDER BY n.nid", values
+    ).fetchall()
     records = np.zeros(len(rows), RECORD)
     if rows:
         records["nid"], *columns = zip(*rows, strict=True)
@@ -189,7 +249,9 @@ def records_of(connection: sqlite3.Connection, condition: str, *values: Any) -> 
     return records
 
 
-def analysed(connection: sqlite3.Connection, records: Records, nids: Collection[int]) -> dict[int, Words]:
+def analysed(
+    connection: sqlite3.Connection, records: Records, nids: Collection[int]
+) -> dict[int, Words]:
     """Return the words of nodes by number, and set their lengths in the records."""
     query = "SELECT n.nid, n.title, n.kind, n.text, n.context FROM json_each(?) j CROSS JOIN node n ON n.nid = j.value"
     found, lengths = {}, {}
@@ -200,8 +262,16 @@ def analysed(connection: sqlite3.Connection, records: Records, nids: Collection[
     return found
 
 
-def rebuilt(connection: sqlite3.Connection, segment: int, old: Segment | None = None, reworded: Collection[int] = ()) -> Segment:
-    """Return a segment as it should be now; of an old one the words that were not reworded are taken over."""
+def rebuilt(
+    connection: sqlite3.Connection,
+    segment: int,
+    old: Segment | None = None,
+    reworded: Collection[int] = (),
+) -> Segment:
+    """Return a segment as it should be now.
+
+    Of an old one the words that were not reworded are taken over.
+    """
     first = segment * SEGMENT_NODES
     records = records_of(connection, "n.nid >= ? AND n.nid < ?", first, first + SEGMENT_NODES)
     nids = records["nid"]
@@ -228,7 +298,9 @@ def blobs(segment: Segment) -> tuple[bytes, ...]:
     """Return the columns of a row of `posting`, without its number and checksum."""
     records, postings = segment
     arrays = (postings.terms, postings.offsets, postings.rows, postings.counts, records)
-    return tuple(array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes() for array in arrays)
+    return tuple(
+        array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes() for array in arrays
+    )
 
 
 def _write(connection: sqlite3.Connection, number: int, segment: Segment) -> None:
@@ -236,7 +308,10 @@ def _write(connection: sqlite3.Connection, number: int, segment: Segment) -> Non
         connection.execute("DELETE FROM posting WHERE segment = ?", (number,))
         return
     parts = blobs(segment)
-    connection.execute("INSERT OR REPLACE INTO posting VALUES (?, ?, ?, ?, ?, ?, ?)", (number, checksum(parts), *parts))
+    connection.execute(
+        "INSERT OR REPLACE INTO posting VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (number, checksum(parts), *parts),
+    )
 
 
 def checksum(parts: tuple[bytes, ...]) -> int:
@@ -278,8 +353,15 @@ def parsed(total: int, parts: tuple[bytes, ...]) -> Segment | None:
         return None
     terms, offsets, rows, counts, columns = parts
     try:
-        kind = {1: "u1", 2: "<u2", 4: "<f4", 8: "<f8"}[len(counts) * 2 // len(rows)] if rows else "u1"
-        arrays = np.frombuffer(terms, "<u8"), np.frombuffer(offsets, "<u4"), np.frombuffer(rows, "<u2"), np.frombuffer(counts, kind)
+        kind = (
+            {1: "u1", 2: "<u2", 4: "<f4", 8: "<f8"}[len(counts) * 2 // len(rows)] if rows else "u1"
+        )
+        arrays = (
+            np.frombuffer(terms, "<u8"),
+            np.frombuffer(offsets, "<u4"),
+            np.frombuffer(rows, "<u2"),
+            np.frombuffer(counts, kind),
+        )
         return np.frombuffer(columns, RECORD), Postings(*arrays)
     except (KeyError, ValueError):  # somebody made the checksum fit
         return None

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from clew.ports import Evidence
+from clew.store.sqlite.rows import moment, snapshot
 from clew.token_codes import CODED_KINDS
+from clew.types import NodeId, Stability
 
 MODEL = "(SELECT value FROM meta WHERE key = 'model')"
 COUNTS = """
@@ -16,7 +21,9 @@ SELECT count(*), count(*) FILTER (WHERE t_expired IS NULL AND archived = 0), cou
        count(*) FILTER (WHERE kind = 'memory' AND root IS NULL AND t_expired IS NULL AND archived = 0 AND t_invalid IS NOT NULL)
 FROM node n WHERE {there}
 """
-CATEGORIES = "SELECT n.category, count(*) FROM node n WHERE {there} GROUP BY n.category ORDER BY n.category"
+CATEGORIES = (
+    "SELECT n.category, count(*) FROM node n WHERE {there} GROUP BY n.category ORDER BY n.category"
+)
 LEVELS = f"""
 SELECT n.kind, count(*), count(c.eid), count(nullif(n.context, '')), count(k.eid) FROM node n
 LEFT JOIN embedding c ON c.nid = n.nid AND c.role = 'content' AND c.model = {MODEL}
@@ -35,7 +42,8 @@ SELECT count(codes), count(*) - count(codes), coalesce(sum(length(codes)), 0) FR
         ORDER BY e.role DESC LIMIT 1) AS codes
     FROM node n WHERE n.t_expired IS NULL AND n.archived = 0 AND n.kind IN {CODED} AND {{there}})
 """
-# Of a space by way of its nodes, and of the last words on those that were forgotten. An edge out of it is not counted.
+# Of a space by way of its nodes, and of the last words on those that were forgotten. An edge out of
+# it is not counted.
 EVERYWHERE = {
     "events": "SELECT kind, count(*) FROM (SELECT kind FROM event UNION ALL SELECT 'ADD' FROM node WHERE added_at IS NOT NULL) "
     "WHERE ?1 IS NULL GROUP BY kind ORDER BY kind",
@@ -52,7 +60,9 @@ IN_SPACE = {
 }
 
 
-def statistics(connection: sqlite3.Connection, path: Path, *, space: str | None = None) -> dict[str, Any]:
+def statistics(
+    connection: sqlite3.Connection, path: Path, *, space: str | None = None
+) -> dict[str, Any]:
     """Return what `clew stats` shows; of a space nothing that another one changes."""
     model = connection.execute(
         "SELECT m.name, m.dimension FROM meta JOIN model m ON m.mid = meta.value WHERE meta.key = 'model'"
@@ -71,25 +81,55 @@ def _counted(connection: sqlite3.Connection, space: str | None) -> dict[str, Any
     counts = connection.execute(COUNTS.format(there=there), (space,)).fetchone()
     events = _groups(connection, ways["events"], space)
     return {
-        **dict(zip(("nodes", "live", "expired", "archived", "protected", "memories", "versions", "ending"), counts, strict=True)),
+        **dict(
+            zip(
+                (
+                    "nodes",
+                    "live",
+                    "expired",
+                    "archived",
+                    "protected",
+                    "memories",
+                    "versions",
+                    "ending",
+                ),
+                counts,
+                strict=True,
+            )
+        ),
         "by_kind": _groups(
-            connection, "SELECT kind, sum(nodes) FROM counted WHERE ?1 IS NULL OR name = ?1 GROUP BY kind ORDER BY kind", space
+            connection,
+            "SELECT kind, sum(nodes) FROM counted WHERE ?1 IS NULL OR name = ?1 GROUP BY kind ORDER BY kind",
+            space,
         ),
         "by_category": _groups(connection, CATEGORIES.format(there=there), space),
         "by_space": _groups(
-            connection, "SELECT name, sum(nodes) FROM counted WHERE ?1 IS NULL OR name = ?1 GROUP BY name ORDER BY name", space
+            connection,
+            "SELECT name, sum(nodes) FROM counted WHERE ?1 IS NULL OR name = ?1 GROUP BY name ORDER BY name",
+            space,
         ),
         "events": sum(events.values()),
         "by_event": events,
         "edges": _one(connection, ways["edges"], space),
         "vectors": _one(connection, ways["vectors"], space),
         "coverage": {
-            kind: {"nodes": nodes, "vectors": vectors, "context_keys": keys, "context_vectors": contexts}
-            for kind, nodes, vectors, keys, contexts in connection.execute(LEVELS.format(there=there), (space,))
+            kind: {
+                "nodes": nodes,
+                "vectors": vectors,
+                "context_keys": keys,
+                "context_vectors": contexts,
+            }
+            for kind, nodes, vectors, keys, contexts in connection.execute(
+                LEVELS.format(there=there), (space,)
+            )
         },
         "unembedded": _one(connection, UNEMBEDDED.format(there=there), space),
         "token_codes": dict(
-            zip(("nodes", "missing", "bytes"), connection.execute(CODES.format(there=there), (space,)).fetchone(), strict=True)
+            zip(
+                ("nodes", "missing", "bytes"),
+                connection.execute(CODES.format(there=there), (space,)).fetchone(),
+                strict=True,
+            )
         ),
     }
 
@@ -111,3 +151,126 @@ def _groups(connection: sqlite3.Connection, query: str, *values: Any) -> dict[st
 
 def _one(connection: sqlite3.Connection, query: str, *values: Any) -> int:
     return int(connection.execute(query, values).fetchone()[0])
+
+
+# What has happened around nodes, read for many of them at once.
+
+_ABOUT = (
+    "SELECT n.id, n.stability, n.t_valid, (SELECT count(*) FROM edge e WHERE e.target = n.nid AND e.kind = 'RELATED') "
+    "FROM json_each(?) j CROSS JOIN node n ON n.id = j.value"
+)
+_REINFORCED = (
+    "SELECT e.node, e.at FROM json_each(?) j CROSS JOIN event e ON e.node = j.value "
+    "WHERE e.kind IN ('REINFORCE_EXACT', 'REINFORCE_NEAR') ORDER BY e.at"
+)
+# From the log: a store that was loaded from an export has its accesses there and not in the table
+# that damps counting.
+_ACCESSED = "SELECT e.node, max(e.at) FROM json_each(?) j CROSS JOIN event e ON e.node = j.value WHERE e.kind = 'ACCESS' GROUP BY e.node"
+
+
+def evidence(connection: sqlite3.Connection, ids: Sequence[NodeId]) -> dict[NodeId, Evidence]:
+    """Return the evidence of the nodes that exist, all as of one moment."""
+    asked = (json.dumps(list(dict.fromkeys(ids))),)
+    with snapshot(connection):
+        nodes = connection.execute(_ABOUT, asked).fetchall()
+        accessed = dict(connection.execute(_ACCESSED, asked).fetchall())
+        reinforced: dict[NodeId, list[int]] = {}
+        for id, at in connection.execute(_REINFORCED, asked):
+            reinforced.setdefault(id, []).append(at)
+    return {
+        id: Evidence(
+            stability=Stability(stability),
+            t_valid=moment(t_valid),
+            reinforced=tuple(map(moment, reinforced.get(id, ()))),
+            related=related,
+            accessed=moment(accessed[id]) if id in accessed else None,
+        )
+        for id, stability, t_valid, related in nodes
+    }
+
+
+# How many nodes a space has of each kind, how many of them live, and how many of those have a
+# context key.
+#
+# The table `space` holds the counts of the nodes up to a number, which `meta` knows as `counted`;
+# triggers keep them true as these nodes
+# change or go. What was added since is few, and counted when it is asked for: a count at every add
+# would write a page more each time.
+
+MOST_UNCOUNTED = 64  # nodes: whoever asks counts them in 30 microseconds
+
+_LIVE = "t_expired IS NULL AND archived = 0"
+# By their numbers: to group them, SQLite would rather go through an index of all nodes, which has
+# them by space.
+_UNCOUNTED = f"""
+SELECT space, kind, count(*), count(*) FILTER (WHERE {_LIVE}), count(*) FILTER (WHERE {_LIVE} AND context <> '')
+FROM node NOT INDEXED WHERE nid > (SELECT value FROM meta WHERE key = 'counted') GROUP BY space, kind
+"""
+_WAS_COUNTED = "old.nid <= (SELECT value FROM meta WHERE key = 'counted')"
+_TAKE_OFF = """
+    UPDATE space SET nodes = nodes - 1, live = live - (old.t_expired IS NULL AND old.archived = 0),
+        keyed = keyed - (old.t_expired IS NULL AND old.archived = 0 AND old.context <> '') WHERE name = old.space AND kind = old.kind
+"""
+
+COUNTED_BY_TRIGGERS = f"""
+CREATE VIEW counted AS SELECT name, kind, sum(nodes) AS nodes, sum(live) AS live, sum(keyed) AS keyed
+    FROM (SELECT * FROM space UNION ALL SELECT * FROM ({_UNCOUNTED})) GROUP BY name, kind;
+CREATE TRIGGER node_removed AFTER DELETE ON node BEGIN
+    {_TAKE_OFF} AND {_WAS_COUNTED};
+    DELETE FROM space WHERE name = old.space AND kind = old.kind AND nodes = 0;
+    INSERT INTO node_change (nid, reworded) VALUES (old.nid, 1);
+END;
+CREATE TRIGGER node_moved AFTER UPDATE OF kind, context, archived, t_expired ON node WHEN {_WAS_COUNTED} BEGIN
+    {_TAKE_OFF};
+    DELETE FROM space WHERE name = old.space AND kind = old.kind AND nodes = 0;
+    INSERT INTO space SELECT new.space, new.kind, 1, live, live AND new.context <> ''
+        FROM (SELECT new.t_expired IS NULL AND new.archived = 0 AS live) WHERE TRUE
+        ON CONFLICT (name, kind) DO UPDATE SET nodes = nodes + 1, live = live + excluded.live, keyed = keyed + excluded.keyed;
+END;
+"""
+"""The view `counted` is what everybody asks."""
+LENT_COUNTS = "CREATE TEMP VIEW counted AS SELECT * FROM space"
+"""What an older file that cannot be written has in its place: there each node is counted."""
+
+
+def newest(connection: sqlite3.Connection) -> int:
+    """Return the highest node number given out."""
+    (nid,) = connection.execute(
+        "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'node'), 0)"
+    ).fetchone()
+    return int(nid)
+
+
+def count_if_due(connection: sqlite3.Connection) -> int:
+    """Add what is not counted yet to the counts if it is no longer little.
+
+    Return how many more nodes may be added until then.
+    """
+    uncounted = newest(connection) - _counting_counted(connection)
+    if uncounted >= MOST_UNCOUNTED:
+        count(connection)
+        uncounted = 0
+    return MOST_UNCOUNTED - uncounted
+
+
+def count(connection: sqlite3.Connection) -> None:
+    """Add all that is not counted yet to the counts."""
+    connection.execute(
+        f"INSERT INTO space {_UNCOUNTED} "
+        "ON CONFLICT (name, kind) DO UPDATE SET nodes = nodes + excluded.nodes, live = live + excluded.live, keyed = keyed + excluded.keyed"
+    )
+    connection.execute("INSERT OR REPLACE INTO meta VALUES ('counted', ?)", (newest(connection),))
+
+
+def recount(connection: sqlite3.Connection) -> None:
+    """Count every node anew."""
+    connection.execute("DELETE FROM space")
+    connection.execute("INSERT OR REPLACE INTO meta VALUES ('counted', 0)")
+    count(connection)
+
+
+def _counting_counted(connection: sqlite3.Connection) -> int:
+    (nid,) = connection.execute(
+        "SELECT coalesce((SELECT value FROM meta WHERE key = 'counted'), 0)"
+    ).fetchone()
+    return int(nid)

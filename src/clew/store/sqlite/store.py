@@ -18,15 +18,26 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from clew.errors import ClewError, CorruptStoreError, InputError, ModelMismatchError, NotFoundError, StoreBusyError, StoreError
+from clew.errors import (
+    ClewError,
+    CorruptStoreError,
+    InputError,
+    ModelMismatchError,
+    NotFoundError,
+    StoreBusyError,
+    StoreError,
+)
 from clew.ports import Coverage, Evidence, ModelInfo, OnDamage, Problem, Repaired, Sort
-from clew.store.sqlite import counting, erasure, labels, names, rawbytes, segments
+from clew.store.sqlite import erasure, names, segments
+from clew.store.sqlite import erasure as rawbytes
+from clew.store.sqlite import rows as labels
+from clew.store.sqlite import stats as counting
 from clew.store.sqlite.backup import copy_to
 from clew.store.sqlite.database import Database, Translating
 from clew.store.sqlite.dense import DenseSearch, strip_segments
-from clew.store.sqlite.evidence import evidence
 from clew.store.sqlite.lexical import WordSearch
 from clew.store.sqlite.repair import rebuild_free_list, repair
+from clew.store.sqlite.row_cache import Seen
 from clew.store.sqlite.row_checks import undecodable_text
 from clew.store.sqlite.rows import (
     CHANGED,
@@ -50,14 +61,13 @@ from clew.store.sqlite.rows import (
     vector_checksum,
 )
 from clew.store.sqlite.schema import TOMBSTONE_KEY
-from clew.store.sqlite.seen import Seen
-from clew.store.sqlite.stats import CODED, statistics
-from clew.store.sqlite.transaction import Transaction, Writing
-from clew.store.sqlite.upkeep import Upkeep
+from clew.store.sqlite.stats import CODED, evidence, statistics
+from clew.store.sqlite.transaction import Transaction, Upkeep, Writing
 from clew.store.sqlite.verify import first_damage, problems
 from clew.store.sqlite.where import behind, condition, source
 from clew.store.tombstones import KEY_BYTES, key_fault, tombstone
 from clew.store.vectors import as_codes, as_unit, codes_fault
+from clew.text.words import ANALYSER_VERSION, content_hash
 from clew.types import (
     Edge,
     Embedding,
@@ -76,18 +86,21 @@ from clew.types import (
     Spot,
     Vectors,
 )
-from clew.words import ANALYSER_VERSION, content_hash
 
 ORDERS = {
     Sort.RECENT: "n.t_valid DESC, n.id",
     Sort.IMPORTANT: "n.importance DESC, n.t_valid DESC, n.id",
     Sort.POPULAR: "coalesce(a.count, 0) DESC, n.t_valid DESC, n.id",
 }
-INDEXED_ABOVE = 0.5  # importance; the schema says so too, and SQLite uses a partial index only where the query repeats its condition
+# importance; the schema says so too, and SQLite uses a partial index only where the query repeats
+# its condition
+INDEXED_ABOVE = 0.5
 LEAST_INDEXED = math.nextafter(INDEXED_ABOVE, 1)
 
-# Of so many nodes (?1) those whose last access is an interval (?3) or more away from now (?2): on either side, for a clock may go back.
-# Whole statements, which run without Python: it is another thread's recall that would wait for each row.
+# Of so many nodes (?1) those whose last access is an interval (?3) or more away from now (?2): on
+# either side, for a clock may go back.
+# Whole statements, which run without Python: it is another thread's recall that would wait for each
+# row.
 ACCESS_EVENTS = """
 INSERT INTO event (node, kind, at, detail) SELECT n.id, 'ACCESS', ?2, '{}' FROM json_each(?1) j CROSS JOIN node n ON n.id = j.value
 LEFT JOIN access a ON a.nid = n.nid WHERE a.nid IS NULL OR abs(?2 - a.last_at) >= ?3
@@ -98,11 +111,13 @@ ON CONFLICT (nid) DO UPDATE SET count = count + 1, last_at = excluded.last_at WH
 """
 
 PUT_FIRST = "INSERT INTO embedding (nid, model, role, text_hash, vector, checksum) VALUES (?, ?, ?, ?, ?, ?)"
-# What may replace another runs a trigger, and then SQLite keeps every page that it changes as it was before: of no use to a new node.
+# What may replace another runs a trigger, and then SQLite keeps every page that it changes as it
+# was before: of no use to a new node.
 PUT = (
     f"{PUT_FIRST} ON CONFLICT (nid, model, role) DO UPDATE SET "
     "(text_hash, vector, checksum) = (excluded.text_hash, excluded.vector, excluded.checksum) "
-    # A vector that stays as it is leaves no change for others to follow: token codes are added to a store without moving its vectors.
+    # A vector that stays as it is leaves no change for others to follow: token codes are added to a
+    # store without moving its vectors.
     "WHERE (text_hash, vector, checksum) IS NOT (excluded.text_hash, excluded.vector, excluded.checksum)"
 )
 OF_VECTOR = "SELECT eid FROM embedding WHERE nid = ? AND model = ? AND role = ?"
@@ -116,12 +131,17 @@ UNION ALL SELECT seq, kind, at, detail FROM event WHERE node = ?1 ORDER BY seq
 """
 
 PAGE = 1000  # nodes read at a time when all are wanted
-ERASE_SECONDS = 2.0  # for which a deletion waits for readers, before it leaves the journal to the next write
-REWRITE_BYTES = 1 << 30  # a larger file is rewritten by `compact` alone: VACUUM takes 2 s of CPU for 250 MB
+# for which a deletion waits for readers, before it leaves the journal to the next write
+ERASE_SECONDS = 2.0
+# a larger file is rewritten by `compact` alone: VACUUM takes 2 s of CPU for 250 MB
+REWRITE_BYTES = 1 << 30
 
 
 class SqliteStore:
-    """Nodes, words and vectors in one file; see `clew.ports.Store` for what each method promises."""
+    """Nodes, words and vectors in one file.
+
+    See `clew.ports.Store` for what each method promises.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -132,11 +152,20 @@ class SqliteStore:
         database.diagnose = first_damage
 
     @classmethod
-    def open(cls, path: str | Path, *, synchronous: str = "FULL", busy_timeout_seconds: float = 30.0) -> Self:
+    def open(
+        cls, path: str | Path, *, synchronous: str = "FULL", busy_timeout_seconds: float = 30.0
+    ) -> Self:
         """Open the store at a path, making or upgrading it where needed."""
-        store = cls(Database(Path(path).expanduser(), synchronous=synchronous, busy_timeout_seconds=busy_timeout_seconds))
+        store = cls(
+            Database(
+                Path(path).expanduser(),
+                synchronous=synchronous,
+                busy_timeout_seconds=busy_timeout_seconds,
+            )
+        )
         try:
-            with suppress(CorruptStoreError):  # what is damaged is told when it is read; `verify` needs an open store
+            # what is damaged is told when it is read; `verify` needs an open store
+            with suppress(CorruptStoreError):
                 store._follow_analyser()
                 store._finish_erasure()
             store._database.opened()
@@ -154,10 +183,15 @@ class SqliteStore:
             return
         with self._writing() as connection:
             self._rebuild_words(connection)
-            connection.execute("INSERT OR REPLACE INTO meta VALUES ('analyser', ?)", (ANALYSER_VERSION,))
+            connection.execute(
+                "INSERT OR REPLACE INTO meta VALUES ('analyser', ?)", (ANALYSER_VERSION,)
+            )
 
     def _finish_erasure(self) -> None:
-        """Cut the journal if an earlier process has deleted something and could not; never wait for it."""
+        """Cut the journal if an earlier process has deleted something and could not.
+
+        Never wait for it.
+        """
         if self._database.read_only:
             return
         with self._reading() as connection:
@@ -186,34 +220,50 @@ class SqliteStore:
 
     # --- nodes ---
 
-    def insert(self, nodes: Sequence[Node], embeddings: Sequence[Embedding] = (), events: Sequence[Event] = ()) -> None:
+    def insert(
+        self,
+        nodes: Sequence[Node],
+        embeddings: Sequence[Embedding] = (),
+        events: Sequence[Event] = (),
+    ) -> None:
         """Add new nodes, searchable at once, with vectors of the store's model, and append events."""
         with self._writing() as connection:
             model = self._active(connection) if embeddings else None
             added = _added(nodes, events)
-            numbers = {node.id: self._inserted(connection, node, added.get(node.id)) for node in nodes}
+            numbers = {
+                node.id: self._inserted(connection, node, added.get(node.id)) for node in nodes
+            }
             labels.add(connection, zip(numbers.values(), nodes, strict=True))
             accessed = [(numbers[node.id], node.accesses) for node in nodes if node.accesses]
             if accessed:
                 connection.executemany("INSERT INTO access VALUES (?, ?, 0)", accessed)
             if model is not None:
                 once = len({(each.node, each.role) for each in embeddings}) == len(embeddings)
-                self._put(connection, embeddings, *model, numbers, statement=PUT_FIRST if once else PUT)
+                self._put(
+                    connection, embeddings, *model, numbers, statement=PUT_FIRST if once else PUT
+                )
             if len(added) < len(events):
-                self._append(connection, [event for event in events if added.get(event.node) is not event])
+                self._append(
+                    connection, [event for event in events if added.get(event.node) is not event]
+                )
 
     def _inserted(self, connection: sqlite3.Connection, node: Node, added: Event | None) -> int:
         try:
             return int(connection.execute(*insertion(node, added)).lastrowid or 0)
         except sqlite3.IntegrityError as error:
-            raise StoreError(f"A node with this id or idempotency key exists already ({error}).", id=node.id) from error
+            raise StoreError(
+                f"A node with this id or idempotency key exists already ({error}).", id=node.id
+            ) from error
 
     def update(self, id: NodeId, **changes: Any) -> None:
         """Set fields of a node by name; derived indexes follow in the same transaction."""
         for field, value in changes.items():
             if field not in COLUMNS or field in ("id", "space"):
                 raise InputError(
-                    field, value, "is not a field that can change", f"Fields: {', '.join(c for c in COLUMNS if c not in ('id', 'space'))}."
+                    field,
+                    value,
+                    "is not a field that can change",
+                    f"Fields: {', '.join(c for c in COLUMNS if c not in ('id', 'space'))}.",
                 )
         if "text" in changes:
             changes.setdefault("content_hash", content_hash(changes["text"]))
@@ -226,26 +276,40 @@ class SqliteStore:
             if relabelled:
                 labels.remove(connection, [number])
             for field, value in changes.items():
-                connection.execute(f'UPDATE node SET "{field}" = ? WHERE nid = ?', (cell(field, value), number))
+                connection.execute(
+                    f'UPDATE node SET "{field}" = ? WHERE nid = ?', (cell(field, value), number)
+                )
             _, *values = self._sealed(connection, number)
-            connection.execute("UPDATE node SET checksum = ? WHERE nid = ?", (checksum(values), number))
+            connection.execute(
+                "UPDATE node SET checksum = ? WHERE nid = ?", (checksum(values), number)
+            )
             if "context" in changes:
-                connection.execute("DELETE FROM embedding WHERE nid = ? AND role = 'context'", (number,))
+                connection.execute(
+                    "DELETE FROM embedding WHERE nid = ? AND role = 'context'", (number,)
+                )
             if relabelled:
                 labels.add(connection, [(number, self.get([id])[id])])
 
     def _check_seal(self, connection: sqlite3.Connection, id: NodeId, number: int) -> None:
-        """Raise if a row is not what was written: a new checksum would make its damage look right."""
+        """Raise if a row is not what was written.
+
+        A new checksum would make its damage look right.
+        """
         kept, *values = self._sealed(connection, number)
         if kept is not None and kept != checksum(values):
             raise damaged_node(id, CHANGED)
 
     def _sealed(self, connection: sqlite3.Connection, number: int) -> tuple[Any, ...]:
-        row: tuple[Any, ...] = connection.execute(f"SELECT checksum, {SUMMED} FROM node WHERE nid = ?", (number,)).fetchone()
+        row: tuple[Any, ...] = connection.execute(
+            f"SELECT checksum, {SUMMED} FROM node WHERE nid = ?", (number,)
+        ).fetchone()
         return row
 
     def delete(self, ids: Sequence[NodeId]) -> int:
-        """Remove nodes with their vectors, edges, words and earlier events; return how many there were."""
+        """Remove nodes with their vectors, edges, words and earlier events.
+
+        Return how many there were.
+        """
         with self._writing() as connection:
             found = list(self._numbers(connection, ids).values())
             if not found:
@@ -255,8 +319,11 @@ class SqliteStore:
             eids = [eid for (eid,) in connection.execute(vectors, (json.dumps(found),))]
             named = names.mentioned(connection, found)
             labels.remove(connection, found)
-            connection.executemany("DELETE FROM event WHERE node = (SELECT id FROM node WHERE nid = ?)", numbers)
-            connection.executemany("DELETE FROM embedding WHERE nid = ?", numbers)  # by hand: its trigger tells the indexes
+            connection.executemany(
+                "DELETE FROM event WHERE node = (SELECT id FROM node WHERE nid = ?)", numbers
+            )
+            # by hand: its trigger tells the indexes
+            connection.executemany("DELETE FROM embedding WHERE nid = ?", numbers)
             connection.executemany("DELETE FROM node WHERE nid = ?", numbers)
             strip_segments(connection, eids)
             segments.strip(connection, found)
@@ -290,7 +357,10 @@ class SqliteStore:
             return tuple(id for (id,) in connection.execute(query, (json.dumps(list(ids)),)))
 
     def neighbours(self, ids: Sequence[NodeId], *, reach: int) -> dict[NodeId, tuple[Node, ...]]:
-        """Return each node that has a parent amid its live neighbours: children of it in the same space at most `reach` positions away."""
+        """Return each node that has a parent amid its live neighbours.
+
+        Children of it in the same space at most `reach` positions away.
+        """
         query = (
             f"SELECT o.id, {SELECTED} FROM json_each(?) j JOIN node o ON o.id = j.value AND o.parent IS NOT NULL JOIN node n "
             "ON n.id = o.id OR (n.parent = o.parent AND n.kind = o.kind AND n.position BETWEEN o.position - ?2 AND o.position + ?2 "
@@ -328,9 +398,14 @@ class SqliteStore:
             return row[0] if row else None
 
     def claim(self, id: NodeId, key: str) -> None:
-        """Let a further idempotency key of the node's space stand for it; a key that is taken stays as it is."""
+        """Let a further idempotency key of the node's space stand for it.
+
+        A key that is taken stays as it is.
+        """
         with self._writing() as connection:
-            connection.execute("INSERT OR IGNORE INTO claim SELECT space, ?, nid FROM node WHERE id = ?", (key, id))
+            connection.execute(
+                "INSERT OR IGNORE INTO claim SELECT space, ?, nid FROM node WHERE id = ?", (key, id)
+            )
 
     def carriers(self, space: str, metadata: Mapping[str, Any]) -> tuple[NodeId, ...]:
         """Return every node of the space that carries all of the metadata, expired and archived ones too, by id."""
@@ -346,7 +421,10 @@ class SqliteStore:
     def add_tombstones(self, space: str, content_hashes: Sequence[str]) -> None:
         """Remember by keyed hashes alone that texts of the space were forgotten."""
         with self._writing() as connection:
-            if connection.execute("SELECT 1 FROM meta WHERE key = 'tombstone_key'").fetchone() is None:
+            if (
+                connection.execute("SELECT 1 FROM meta WHERE key = 'tombstone_key'").fetchone()
+                is None
+            ):
                 key = secrets.token_bytes(KEY_BYTES)
                 values = [("tombstone_key", key), ("tombstone_sum", zlib.crc32(key))]
                 connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)
@@ -358,7 +436,11 @@ class SqliteStore:
         with self._reading() as connection:
             digests = self._digests(connection, space, content_hashes)
             there = "SELECT 1 FROM tombstone WHERE digest = ?"
-            return frozenset(known for digest, known in digests.items() if connection.execute(there, (digest,)).fetchone())
+            return frozenset(
+                known
+                for digest, known in digests.items()
+                if connection.execute(there, (digest,)).fetchone()
+            )
 
     def drop_tombstones(self, space: str, content_hashes: Sequence[str]) -> None:
         """Let texts of the space be kept again."""
@@ -366,8 +448,13 @@ class SqliteStore:
             rows = [(digest,) for digest in self._digests(connection, space, content_hashes)]
             connection.executemany("DELETE FROM tombstone WHERE digest = ?", rows)
 
-    def _digests(self, connection: sqlite3.Connection, space: str, content_hashes: Sequence[str]) -> dict[bytes, str]:
-        """Return the content hashes by their digests; none before the store has a key, and so its first tombstone."""
+    def _digests(
+        self, connection: sqlite3.Connection, space: str, content_hashes: Sequence[str]
+    ) -> dict[bytes, str]:
+        """Return the content hashes by their digests.
+
+        None before the store has a key, and so its first tombstone.
+        """
         row = connection.execute(TOMBSTONE_KEY).fetchone()
         if row is None:
             return {}
@@ -375,8 +462,13 @@ class SqliteStore:
             raise damaged("The key of the tombstones", fault)
         return {tombstone(row[0], space, each): each for each in content_hashes}
 
-    def nodes(self, space: str | None = None, *, on_damage: OnDamage | None = None) -> Iterator[Node]:
-        """Yield every node, expired ones too, in the order of ids; without the damaged ones where `on_damage` is told of them."""
+    def nodes(
+        self, space: str | None = None, *, on_damage: OnDamage | None = None
+    ) -> Iterator[Node]:
+        """Yield every node, expired ones too, in the order of ids.
+
+        Without the damaged ones where `on_damage` is told of them.
+        """
         if on_damage is not None:
             yield from self._readable_nodes(space, on_damage)
             return
@@ -391,9 +483,15 @@ class SqliteStore:
             return [node_of(row) for row in connection.execute(query, (after, space, space))]
 
     def _readable_nodes(self, space: str | None, on_damage: OnDamage) -> Iterator[Node]:
-        """Yield the nodes that can be read, one by one: a damaged page or row costs no more than what it holds."""
+        """Yield the nodes that can be read, one by one.
+
+        A damaged page or row costs no more than what it holds.
+        """
         with self._reading() as connection, undecodable_text(connection):
-            numbers = [number for (number,) in connection.execute("SELECT nid FROM node ORDER BY id").fetchall()]
+            numbers = [
+                number
+                for (number,) in connection.execute("SELECT nid FROM node ORDER BY id").fetchall()
+            ]
         for number in numbers:
             node = self._readable_node(number, space, on_damage)
             if node is not None:
@@ -402,10 +500,16 @@ class SqliteStore:
     def _readable_node(self, number: int, space: str | None, on_damage: OnDamage) -> Node | None:
         try:
             with self._reading() as connection, undecodable_text(connection):
-                row = connection.execute(f"SELECT {SELECTED} FROM node n WHERE n.nid = ?", (number,)).fetchone()
+                row = connection.execute(
+                    f"SELECT {SELECTED} FROM node n WHERE n.nid = ?", (number,)
+                ).fetchone()
             node = None if row is None else node_of(row)
         except CorruptStoreError as error:
-            on_damage(error if "id" in error.facts else damaged(f"Memory number {number}", error.message, number=number))
+            on_damage(
+                error
+                if "id" in error.facts
+                else damaged(f"Memory number {number}", error.message, number=number)
+            )
             return None
         return node if node is not None and space in (None, node.space) else None
 
@@ -419,9 +523,19 @@ class SqliteStore:
         min_accesses: int = 0,
         after: Spot | None = None,
     ) -> tuple[Node, ...]:
-        """Return nodes in the order of `sort`, best first, ties by id; those behind the spot, if one is given."""
+        """Return nodes in the order of `sort`, best first, ties by id.
+
+        Those behind the spot, if one is given.
+        """
         if sort is Sort.IMPORTANT and min_importance <= INDEXED_ABOVE:
-            outstanding = self.listing(where, sort=sort, limit=limit, min_importance=LEAST_INDEXED, min_accesses=min_accesses, after=after)
+            outstanding = self.listing(
+                where,
+                sort=sort,
+                limit=limit,
+                min_importance=LEAST_INDEXED,
+                min_accesses=min_accesses,
+                after=after,
+            )
             if len(outstanding) >= limit:
                 return outstanding
         clause, values = condition(where)
@@ -432,18 +546,31 @@ class SqliteStore:
             clause += f" AND n.importance > {INDEXED_ABOVE}"
         with self._reading() as connection:
             nodes, first = source(connection, where)
-            # Without a least count none is compared: a damaged one is read and told, not passed over.
-            used, counted = (" AND coalesce(a.count, 0) >= ?", [min_accesses]) if min_accesses > 0 else ("", [])
+            # Without a least count none is compared: a damaged one is read and told, not passed
+            # over.
+            used, counted = (
+                (" AND coalesce(a.count, 0) >= ?", [min_accesses]) if min_accesses > 0 else ("", [])
+            )
             query = (
                 f"SELECT {SELECTED} FROM {nodes} LEFT JOIN access a ON a.nid = n.nid "
                 f"WHERE {clause} AND n.importance >= ?{used} ORDER BY {ORDERS[sort]} LIMIT ?"
             )
-            return tuple(map(node_of, connection.execute(query, (*first, *values, min_importance, *counted, max(0, limit)))))
+            return tuple(
+                map(
+                    node_of,
+                    connection.execute(
+                        query, (*first, *values, min_importance, *counted, max(0, limit))
+                    ),
+                )
+            )
 
     # --- search ---
 
     def sparse(self, terms: Sequence[str], where: Filter, *, limit: int) -> Ranking:
-        """Return the nodes that hold any of the analysed terms, by BM25 in the filter's space; a repeated term counts more."""
+        """Return the nodes that hold any of the analysed terms, by BM25 in the filter's space.
+
+        A repeated term counts more.
+        """
         with self._reading():
             return self._words.search(terms, where, limit=limit)
 
@@ -452,13 +579,18 @@ class SqliteStore:
         with self._reading():
             return self._words.holding(terms, space)
 
-    def dense(self, vector: Vectors, where: Filter, *, limit: int, role: Role = Role.CONTENT) -> Ranking:
+    def dense(
+        self, vector: Vectors, where: Filter, *, limit: int, role: Role = Role.CONTENT
+    ) -> Ranking:
         """Return the nodes nearest to a unit vector, by cosine."""
         with self._reading():
             return self._dense.search(vector, where, limit=limit, role=role)
 
     def begin_dense(self, vector: Vectors, where: Filter, *, limit: int) -> Callable[[], Ranking]:
-        """Begin what `dense` does, and return what waits for it, for this thread: the scan goes on while something else is done."""
+        """Begin what `dense` does, and return what waits for it, for this thread.
+
+        The scan goes on while something else is done.
+        """
         with self._reading():
             begun = self._dense.begin(vector, where, limit=limit, role=Role.CONTENT)
 
@@ -468,7 +600,9 @@ class SqliteStore:
 
         return finished
 
-    def cosines(self, vector: Vectors, ids: Sequence[NodeId], *, role: Role = Role.CONTENT) -> dict[NodeId, float]:
+    def cosines(
+        self, vector: Vectors, ids: Sequence[NodeId], *, role: Role = Role.CONTENT
+    ) -> dict[NodeId, float]:
         """Return the exact cosine of each named node that has a vector."""
         model = self.model()
         if model is None:
@@ -485,18 +619,40 @@ class SqliteStore:
 
     def _append(self, connection: sqlite3.Connection, events: Sequence[Event]) -> None:
         rows = [(e.node, str(e.kind), micros(e.at), detail_of(e)) for e in events]
-        connection.executemany("INSERT INTO event (node, kind, at, detail) VALUES (?, ?, ?, ?)", rows)
+        connection.executemany(
+            "INSERT INTO event (node, kind, at, detail) VALUES (?, ?, ?, ?)", rows
+        )
 
     def events(self, node: NodeId, *, on_damage: OnDamage | None = None) -> tuple[Event, ...]:
-        """Return what happened to a node, oldest first; without the damaged ones where `on_damage` is told of them."""
+        """Return what happened to a node, oldest first.
+
+        Without the damaged ones where `on_damage` is told of them.
+        """
         with self._reading() as connection:
             rows = self._rows(connection, EVENTS, (node,), on_damage)
-        told = list(_decoded(rows, partial(_event, node), lambda row: (f"Event {row[0]} of {node}", node), on_damage))
+        told = list(
+            _decoded(
+                rows,
+                partial(_event, node),
+                lambda row: (f"Event {row[0]} of {node}", node),
+                on_damage,
+            )
+        )
         # What was forgotten under this id is told of before what was then added under it.
-        forgotten = [*takewhile(lambda event: event.kind is EventKind.FORGET, told[1:])] if rows and not rows[0][0] else []
+        forgotten = (
+            [*takewhile(lambda event: event.kind is EventKind.FORGET, told[1:])]
+            if rows and not rows[0][0]
+            else []
+        )
         return (*forgotten, *told[:1], *told[len(forgotten) + 1 :])
 
-    def _rows(self, connection: sqlite3.Connection, query: str, values: Sequence[Any], on_damage: OnDamage | None) -> list[tuple[Any, ...]]:
+    def _rows(
+        self,
+        connection: sqlite3.Connection,
+        query: str,
+        values: Sequence[Any],
+        on_damage: OnDamage | None,
+    ) -> list[tuple[Any, ...]]:
         """Read rows; text that is not UTF-8 is passed on where somebody is told of damage."""
         if on_damage is None:
             return connection.execute(query, values).fetchall()
@@ -505,7 +661,11 @@ class SqliteStore:
 
     def touch(self, ids: Sequence[NodeId], at: datetime, *, min_interval_seconds: float) -> int:
         """Count one access for each node not counted within the interval; return how many were."""
-        asked = (json.dumps(list(dict.fromkeys(ids))), micros(at), round(min_interval_seconds * 1_000_000))
+        asked = (
+            json.dumps(list(dict.fromkeys(ids))),
+            micros(at),
+            round(min_interval_seconds * 1_000_000),
+        )
         with self._database.impatient(), self._writing() as connection:
             connection.execute(ACCESS_EVENTS, asked)  # first: once it is counted, no access is due
             return connection.execute(ACCESS_COUNTS, asked).rowcount
@@ -514,47 +674,81 @@ class SqliteStore:
         """Add to how many texts each rule has rejected; `stats` tells the sums as `rejected`."""
         with self._writing() as connection:
             connection.executemany(
-                "INSERT INTO rejection VALUES (?, ?) ON CONFLICT (rule) DO UPDATE SET count = count + excluded.count", counts.items()
+                "INSERT INTO rejection VALUES (?, ?) ON CONFLICT (rule) DO UPDATE SET count = count + excluded.count",
+                counts.items(),
             )
 
     def keep(self, kind: str, id: str, body: Mapping[str, Any]) -> None:
         """Write a small JSON record beside the memories; replaces one of the same kind and id."""
         with self._writing() as connection:
-            connection.execute("INSERT OR REPLACE INTO record VALUES (?, ?, ?)", (kind, id, compact_json(dict(body))))
+            connection.execute(
+                "INSERT OR REPLACE INTO record VALUES (?, ?, ?)",
+                (kind, id, compact_json(dict(body))),
+            )
 
     def kept(self, kind: str) -> dict[str, dict[str, Any]]:
         """Return the records of a kind by id, in the order of ids."""
         with self._reading() as connection:
-            rows = connection.execute("SELECT id, body FROM record WHERE kind = ? ORDER BY id", (kind,)).fetchall()
+            rows = connection.execute(
+                "SELECT id, body FROM record WHERE kind = ? ORDER BY id", (kind,)
+            ).fetchall()
             return {id: mapping_of(body) for id, body in rows}
 
     def record(self, kind: str, id: str) -> dict[str, Any] | None:
         """Return one record; None where there is none."""
-        named = id.encode("utf-8", "surrogatepass")  # as bytes: a caller's text may hold half a character, which SQLite takes no other way
+        # as bytes: a caller's text may hold half a character, which SQLite takes no other way
+        named = id.encode("utf-8", "surrogatepass")
         with self._reading() as connection:
-            row = connection.execute("SELECT body FROM record WHERE kind = ? AND id = CAST(? AS TEXT)", (kind, named)).fetchone()
+            row = connection.execute(
+                "SELECT body FROM record WHERE kind = ? AND id = CAST(? AS TEXT)", (kind, named)
+            ).fetchone()
             return None if row is None else mapping_of(row[0])
 
     def drop(self, kind: str, id: str) -> bool:
         """Remove a record; tell whether there was one."""
         with self._writing() as connection:
-            return connection.execute("DELETE FROM record WHERE kind = ? AND id = ?", (kind, id)).rowcount > 0
+            return (
+                connection.execute(
+                    "DELETE FROM record WHERE kind = ? AND id = ?", (kind, id)
+                ).rowcount
+                > 0
+            )
 
     def link(self, edges: Sequence[Edge]) -> None:
         """Add edges; an edge with the same source, target and kind is replaced."""
         with self._writing() as connection:
-            numbers = self._numbers(connection, [end for edge in edges for end in (edge.source, edge.target)])
+            numbers = self._numbers(
+                connection, [end for edge in edges for end in (edge.source, edge.target)]
+            )
             for edge in edges:
                 for end in (edge.source, edge.target):
                     if end not in numbers:
-                        raise NotFoundError(f"No memory {end} to link. List them with: clew list", id=end)
+                        raise NotFoundError(
+                            f"No memory {end} to link. List them with: clew list", id=end
+                        )
             connection.executemany(
                 "INSERT OR REPLACE INTO edge VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [(numbers[e.source], numbers[e.target], e.kind, e.weight, e.confidence, e.evidence, micros(e.t_created)) for e in edges],
+                [
+                    (
+                        numbers[e.source],
+                        numbers[e.target],
+                        e.kind,
+                        e.weight,
+                        e.confidence,
+                        e.evidence,
+                        micros(e.t_created),
+                    )
+                    for e in edges
+                ],
             )
 
-    def edges(self, ids: Sequence[NodeId], *, on_damage: OnDamage | None = None) -> tuple[Edge, ...]:
-        """Return every edge that starts or ends at one of the nodes; without the damaged ones where `on_damage` is told of them."""
+    def edges(
+        self, ids: Sequence[NodeId], *, on_damage: OnDamage | None = None
+    ) -> tuple[Edge, ...]:
+        """Return every edge that starts or ends at one of the nodes.
+
+        Without the damaged ones where `on_damage` is told of them.
+        """
         query = (
             "WITH wanted AS (SELECT nid FROM node WHERE id IN (SELECT value FROM json_each(?))) "
             "SELECT s.id, t.id, e.kind, e.weight, e.confidence, e.evidence, e.t_created "
@@ -563,23 +757,38 @@ class SqliteStore:
         )
         with self._reading() as connection:
             rows = self._rows(connection, query, (json.dumps(list(ids)),), on_damage)
-        return tuple(_decoded(rows, _edge, lambda row: (f"An edge from {row[0]} to {row[1]}", row[0]), on_damage))
+        return tuple(
+            _decoded(
+                rows, _edge, lambda row: (f"An edge from {row[0]} to {row[1]}", row[0]), on_damage
+            )
+        )
 
     # --- names ---
 
     def mention(self, mentions: Sequence[Mention]) -> None:
-        """Note what nodes name and are about; what was noted of the same nodes before is replaced."""
+        """Note what nodes name and are about.
+
+        What was noted of the same nodes before is replaced.
+        """
         if mentions:
             with self._writing() as connection:
                 names.mention(connection, mentions)
 
     def mentions(self, ids: Sequence[NodeId]) -> dict[NodeId, tuple[Mention, ...]]:
-        """Return what each of the nodes names and is about: subjects first, then the surest, ties by key."""
+        """Return what each of the nodes names and is about.
+
+        Subjects first, then the surest, ties by key.
+        """
         with self._reading() as connection:
             return names.mentions(connection, ids)
 
-    def named(self, keys: Sequence[str], where: Filter, *, limit: int, parts: bool = True) -> dict[str, Named]:
-        """Return where the filter's space speaks of each key that is known there: at most `limit` subjects and holders that pass."""
+    def named(
+        self, keys: Sequence[str], where: Filter, *, limit: int, parts: bool = True
+    ) -> dict[str, Named]:
+        """Return where the filter's space speaks of each key that is known there.
+
+        At most `limit` subjects and holders that pass.
+        """
         if not keys:
             return {}
         with self._reading() as connection:
@@ -593,11 +802,16 @@ class SqliteStore:
     # --- models and vectors ---
 
     def model(self) -> ModelInfo | None:
-        """Return the model whose vectors are searched; None before the first. Asked by every recall: a file that is gone is told here."""
+        """Return the model whose vectors are searched; None before the first.
+
+        Asked by every recall: a file that is gone is told here.
+        """
         if not self._database.in_transaction:
             self._database.check_place()
         with self._reading() as connection:
-            return self._seen.told(connection, "model", lambda: _model(self._upkeep.model(connection)))
+            return self._seen.told(
+                connection, "model", lambda: _model(self._upkeep.model(connection))
+            )
 
     def activate(self, model: ModelInfo) -> None:
         """Make this the searched model and drop the vectors of every other."""
@@ -609,13 +823,27 @@ class SqliteStore:
             self._upkeep.look()  # the vectors of a model that was not searched have no segments
 
     def put(self, embeddings: Sequence[Embedding], model: ModelInfo) -> None:
-        """Write vectors of a model, which need not be the active one; replaces per node and role."""
+        """Write vectors of a model, which need not be the active one.
+
+        Replaces per node and role.
+        """
         with self._writing() as connection:
             numbers = self._numbers(connection, [embedding.node for embedding in embeddings])
-            self._put(connection, embeddings, self._model_number(connection, model), model.dimension, numbers)
+            self._put(
+                connection,
+                embeddings,
+                self._model_number(connection, model),
+                model.dimension,
+                numbers,
+            )
 
-    def embeddings(self, ids: Sequence[NodeId], *, on_damage: OnDamage | None = None) -> tuple[Embedding, ...]:
-        """Return the vectors of the active model that the nodes have, by node and role; as `edges` without the damaged ones."""
+    def embeddings(
+        self, ids: Sequence[NodeId], *, on_damage: OnDamage | None = None
+    ) -> tuple[Embedding, ...]:
+        """Return the vectors of the active model that the nodes have, by node and role.
+
+        As `edges` without the damaged ones.
+        """
         query = (
             "SELECT n.id, e.role, e.text_hash, e.vector, m.dimension, t.codes FROM embedding e JOIN node n ON n.nid = e.nid "
             "JOIN model m ON m.mid = e.model LEFT JOIN token_code t ON t.eid = e.eid "
@@ -624,10 +852,15 @@ class SqliteStore:
         )
         with self._reading() as connection:
             rows = self._rows(connection, query, (json.dumps(list(ids)),), on_damage)
-        return tuple(_decoded(rows, _embedding, lambda row: (f"The vector of {row[0]}", row[0]), on_damage))
+        return tuple(
+            _decoded(rows, _embedding, lambda row: (f"The vector of {row[0]}", row[0]), on_damage)
+        )
 
     def token_codes(self, ids: Sequence[NodeId]) -> dict[NodeId, bytes]:
-        """Return the token codes that the nodes have with a vector of the active model; those of a context vector go first."""
+        """Return the token codes that the nodes have with a vector of the active model.
+
+        Those of a context vector go first.
+        """
         query = (
             "SELECT n.id, e.role, t.codes, t.checksum FROM json_each(?) j CROSS JOIN node n ON n.id = j.value "
             "CROSS JOIN embedding e ON e.nid = n.nid AND e.model = (SELECT value FROM meta WHERE key = 'model') "
@@ -638,14 +871,26 @@ class SqliteStore:
             return {}
         with self._reading() as connection:
             rows = connection.execute(query, (json.dumps(list(ids)),)).fetchall()
-        if wrong := next((id for id, _, codes, crc in rows if codes_fault(codes, model.dimension) or zlib.crc32(codes) != crc), None):
-            raise damaged(f"The record of token codes of {wrong}", "its length or checksum is wrong", id=wrong)
-        return {id: codes for id, _, codes, _ in sorted(rows, key=itemgetter(1))}  # "content" before "context", which counts
+        if wrong := next(
+            (
+                id
+                for id, _, codes, crc in rows
+                if codes_fault(codes, model.dimension) or zlib.crc32(codes) != crc
+            ),
+            None,
+        ):
+            raise damaged(
+                f"The record of token codes of {wrong}", "its length or checksum is wrong", id=wrong
+            )
+        # "content" before "context", which counts
+        return {id: codes for id, _, codes, _ in sorted(rows, key=itemgetter(1))}
 
     def coverage(self, space: str) -> Coverage:
         """Return how many live nodes the space has and how many of them have vectors of the active model; quick, for every recall."""
         with self._reading() as connection:
-            return self._seen.told(connection, ("coverage", space), lambda: self._coverage(connection, space))
+            return self._seen.told(
+                connection, ("coverage", space), lambda: self._coverage(connection, space)
+            )
 
     def _coverage(self, connection: sqlite3.Connection, space: str) -> Coverage:
         nodes, keyed, sections = connection.execute(
@@ -656,7 +901,14 @@ class SqliteStore:
         vectors = self._dense.count(connection, space)
         contexts = self._dense.count(connection, space, role=Role.CONTEXT) if keyed else 0
         questions = self._dense.count(connection, space, role=Role.QUESTION)
-        return Coverage(nodes=nodes, vectors=vectors, keyed=keyed, contexts=contexts, sections=sections, questions=questions)
+        return Coverage(
+            nodes=nodes,
+            vectors=vectors,
+            keyed=keyed,
+            contexts=contexts,
+            sections=sections,
+            questions=questions,
+        )
 
     def unembedded(self, model_id: str, *, limit: int, tokens: bool = False) -> tuple[Node, ...]:
         """Return live nodes without a content vector of this model, with a stale one, or with a context key and no vector of it, by id.
@@ -678,12 +930,19 @@ class SqliteStore:
         """Return the number and the dimension of the active model."""
         row = self._upkeep.model(connection)
         if row is None:
-            raise ModelMismatchError("The store has no model yet, so vectors cannot be written to it. Run: clew reembed")
+            raise ModelMismatchError(
+                "The store has no model yet, so vectors cannot be written to it. Run: clew reembed"
+            )
         return int(row[0]), int(row[2])
 
     def _model_number(self, connection: sqlite3.Connection, model: ModelInfo) -> int:
-        connection.execute("INSERT OR IGNORE INTO model (name, dimension) VALUES (?, ?)", (model.id, model.dimension))
-        number, dimension = connection.execute("SELECT mid, dimension FROM model WHERE name = ?", (model.id,)).fetchone()
+        connection.execute(
+            "INSERT OR IGNORE INTO model (name, dimension) VALUES (?, ?)",
+            (model.id, model.dimension),
+        )
+        number, dimension = connection.execute(
+            "SELECT mid, dimension FROM model WHERE name = ?", (model.id,)
+        ).fetchone()
         if dimension != model.dimension:
             raise ModelMismatchError(
                 f"Model {model.id} gave vectors of {model.dimension} numbers; the store holds {dimension} under that name. "
@@ -702,24 +961,40 @@ class SqliteStore:
         *,
         statement: str = PUT,
     ) -> None:
-        there = [each for each in embeddings if each.node in numbers]  # the others were forgotten while they were being embedded
-        connection.executemany(statement, [_stored(each, numbers[each.node], model, dimension) for each in there])
-        codes = {(numbers[each.node], model, str(each.role)): as_codes(each.tokens, dimension) for each in there}
+        # the others were forgotten while they were being embedded
+        there = [each for each in embeddings if each.node in numbers]
+        connection.executemany(
+            statement, [_stored(each, numbers[each.node], model, dimension) for each in there]
+        )
+        codes = {
+            (numbers[each.node], model, str(each.role)): as_codes(each.tokens, dimension)
+            for each in there
+        }
         if statement is not PUT_FIRST:
             connection.executemany(DROP_CODES, codes)
-        made = [(*key, tokens, zlib.crc32(tokens)) for key, tokens in codes.items() if tokens is not None]
+        made = [
+            (*key, tokens, zlib.crc32(tokens))
+            for key, tokens in codes.items()
+            if tokens is not None
+        ]
         if made:
             connection.executemany(PUT_CODES, made)
 
     def _numbers(self, connection: sqlite3.Connection, ids: Sequence[NodeId]) -> dict[NodeId, int]:
         return dict(
-            connection.execute("SELECT id, nid FROM node WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)).fetchall()
+            connection.execute(
+                "SELECT id, nid FROM node WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(ids)),),
+            ).fetchall()
         )
 
     # --- care ---
 
     def stats(self, space: str | None = None) -> Mapping[str, Any]:
-        """Return counts and sizes for people and monitors; of a space nothing that another one changes."""
+        """Return counts and sizes for people and monitors.
+
+        Of a space nothing that another one changes.
+        """
         with self._reading() as connection:
             return statistics(connection, self._database.path, space=space)
 
@@ -740,7 +1015,10 @@ class SqliteStore:
         return done
 
     def compact(self) -> None:
-        """Rewrite the file without what was deleted and merge indexes; nothing searchable changes."""
+        """Rewrite the file without what was deleted and merge indexes.
+
+        Nothing searchable changes.
+        """
         with self._writing() as connection:
             self._upkeep.look()
             counting.count(connection)
@@ -761,12 +1039,19 @@ class SqliteStore:
                 )
 
     def erase(self, texts: Sequence[str], *, check: bool = True) -> Erasure:
-        """Overwrite what deletions left in the files, and search their bytes for the texts; called outside a transaction."""
+        """Overwrite what deletions left in the files, and search their bytes for the texts.
+
+        Called outside a transaction.
+        """
         path, identity = self._database.files
         unchecked = tuple(each.name for each in erasure.backups(path))
         with self._database.translated() as connection, self._database.writing:
             if connection.in_transaction:
-                return Erasure(remains=(f"{path.name}: the transaction is not committed yet; the journal is cut when it is.",))
+                return Erasure(
+                    remains=(
+                        f"{path.name}: the transaction is not committed yet; the journal is cut when it is.",
+                    )
+                )
             with erasure.patience(connection, ERASE_SECONDS):
                 settled = erasure.settle(connection)
             if not settled:
@@ -775,22 +1060,34 @@ class SqliteStore:
                 return Erasure(unchecked=unchecked)
             return self._checked(connection, path, identity, texts)._replace(unchecked=unchecked)
 
-    def _checked(self, connection: sqlite3.Connection, path: Path, identity: rawbytes.Identity, texts: Sequence[str]) -> Erasure:
+    def _checked(
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        identity: rawbytes.Identity,
+        texts: Sequence[str],
+    ) -> Erasure:
         """Search the files; where a moved copy of a deleted text is found, rewrite the file and search once more."""
         schema = erasure.schema(connection)
-        pieces = [piece for piece in rawbytes.windows_of(texts) if piece not in schema]  # "metadata" names a column, too
+        # "metadata" names a column, too
+        pieces = [piece for piece in rawbytes.windows_of(texts) if piece not in schema]
         found = erasure.counts(path, identity, rawbytes.Windows(pieces))
         left = set().union(*found.values())
         shared = erasure.live(connection, list(left)) if left else set()
         remains: tuple[str, ...] = ()
         if left - shared and path.stat().st_size > REWRITE_BYTES:
-            remains = (f"{path.name}: copies are left in unused parts of its pages. Run: clew compact",)
+            remains = (
+                f"{path.name}: copies are left in unused parts of its pages. Run: clew compact",
+            )
         elif left - shared:
             connection.execute("VACUUM")
             if not erasure.cut_journal(connection):
                 remains = (_STILL_READ.format(name=path.name),)
             found = erasure.counts(path, identity, rawbytes.Windows(left - shared))
-        files = [FileCheck(name, sum(count for piece, count in held.items() if piece not in shared)) for name, held in found.items()]
+        files = [
+            FileCheck(name, sum(count for piece, count in held.items() if piece not in shared))
+            for name, held in found.items()
+        ]
         return Erasure(files=tuple(files), shared=len(shared), remains=remains)
 
     def search_files(self, text: str) -> tuple[FileCheck, ...]:
@@ -799,12 +1096,15 @@ class SqliteStore:
         windows = rawbytes.Windows(rawbytes.forms_of(text))
         with self._reading():  # or it is closed, and nothing may be opened
             found = {} if identity is None else erasure.counts(path, identity, windows)
-            found |= {each.name: rawbytes.count_in_file(each, windows) for each in erasure.backups(path)}
+            found |= {
+                each.name: rawbytes.count_in_file(each, windows) for each in erasure.backups(path)
+            }
         return tuple(FileCheck(name, held.total()) for name, held in found.items())
 
     def backup(self, path: Path) -> None:
         """Write a consistent copy that opens as a store, while others read and write."""
-        with self._database.translated(), self._database.reader() as connection:  # one that never writes: SQLite waits for those
+        # one that never writes: SQLite waits for those
+        with self._database.translated(), self._database.reader() as connection:
             copy_to(connection, Path(path))
 
     def close(self) -> None:
@@ -825,7 +1125,10 @@ _STILL_READ = (
 
 
 def _decoded(
-    rows: Sequence[Row], read: Callable[[Row], T], naming: Callable[[Row], tuple[str, NodeId]], on_damage: OnDamage | None
+    rows: Sequence[Row],
+    read: Callable[[Row], T],
+    naming: Callable[[Row], tuple[str, NodeId]],
+    on_damage: OnDamage | None,
 ) -> Iterator[T]:
     """Read rows; a damaged one, which `naming` names with its memory, is told to `on_damage` and left out, or raised."""
     for row in rows:
@@ -846,9 +1149,19 @@ def _event(node: NodeId, row: Row) -> Event:
 
 def _edge(row: Row) -> Edge:
     source, target, kind, weight, confidence, evidence, at = row
-    if tuple(map(type, row)) != (str, str, str, float, float, str, int) or not (0 <= weight <= 1 and 0 <= confidence <= 1):
+    if tuple(map(type, row)) != (str, str, str, float, float, str, int) or not (
+        0 <= weight <= 1 and 0 <= confidence <= 1
+    ):
         raise ValueError("a value is of another type or out of range")
-    return Edge(source=source, target=target, kind=kind, weight=weight, confidence=confidence, evidence=evidence, t_created=moment(at))
+    return Edge(
+        source=source,
+        target=target,
+        kind=kind,
+        weight=weight,
+        confidence=confidence,
+        evidence=evidence,
+        t_created=moment(at),
+    )
 
 
 def _embedding(row: Row) -> Embedding:
@@ -866,17 +1179,28 @@ def _embedding(row: Row) -> Embedding:
 def _stored(embedding: Embedding, number: int, model: int, dimension: int) -> Row:
     """Return a vector as the columns of PUT."""
     vector = as_unit(embedding.vector, dimension).astype("<f2").tobytes()
-    return number, model, str(embedding.role), embedding.text_hash, vector, vector_checksum(embedding.text_hash, vector)
+    return (
+        number,
+        model,
+        str(embedding.role),
+        embedding.text_hash,
+        vector,
+        vector_checksum(embedding.text_hash, vector),
+    )
 
 
 _signal: Callable[[Row], Signals] = partial(tuple.__new__, Signals)
 
 
 def _signals(rows: Sequence[Row]) -> dict[NodeId, Signals]:
-    """Return rows that begin as SIGNALS selects; made for every candidate of every recall, so column by column and without Python calls."""
+    """Return rows that begin as SIGNALS selects.
+
+    Made for every candidate of every recall, so column by column and without Python calls.
+    """
     if not rows:
         return {}
-    ids, t_valid, importance, accesses, parent, keyed, told, *_ = zip(*rows, strict=False)  # what is noted has more behind it
+    # what is noted has more behind it
+    ids, t_valid, importance, accesses, parent, keyed, told, *_ = zip(*rows, strict=False)
     if (
         {*map(type, importance)} != {float}
         or {*map(type, accesses)} != {int}
@@ -885,16 +1209,25 @@ def _signals(rows: Sequence[Row]) -> dict[NodeId, Signals]:
         raise ValueError("an importance or a count of accesses is damaged")
     if not {*map(type, parent)} <= {str, type(None)}:
         raise TypeError("a parent is damaged")
-    values = zip(moments(t_valid), importance, accesses, parent, map(bool, keyed), moments(told), strict=True)
+    values = zip(
+        moments(t_valid), importance, accesses, parent, map(bool, keyed), moments(told), strict=True
+    )
     return dict(zip(ids, map(_signal, values), strict=True))
 
 
 def _added(nodes: Sequence[Node], events: Sequence[Event]) -> dict[NodeId, Event]:
-    """Return the ADD event of each new node whose first event it is: it goes into the node's row."""
+    """Return the ADD event of each new node whose first event it is.
+
+    It goes into the node's row.
+    """
     first: dict[NodeId, Event] = {}
     for event in events:
         first.setdefault(event.node, event)
-    return {node.id: first[node.id] for node in nodes if node.id in first and first[node.id].kind is EventKind.ADD}
+    return {
+        node.id: first[node.id]
+        for node in nodes
+        if node.id in first and first[node.id].kind is EventKind.ADD
+    }
 
 
 def _model(row: Row | None) -> ModelInfo | None:

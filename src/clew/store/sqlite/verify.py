@@ -9,13 +9,13 @@ from dataclasses import replace
 
 from clew.errors import CorruptStoreError, clipped
 from clew.ports import Problem
-from clew.store.sqlite import database, labels, names, segments
+from clew.store.sqlite import database, names, segments
+from clew.store.sqlite import rows as labels
 from clew.store.sqlite.dense import ROWS, SEGMENT_ROWS, changed, records_of
-from clew.store.sqlite.index import RECORD
 from clew.store.sqlite.row_checks import MAX_NUMBER, NUMBERED, bad_rows
-from clew.store.sqlite.rows import UNREADABLE, WAY_OUT, damaged
+from clew.store.sqlite.rows import UNREADABLE, WAY_OUT, damaged, snapshot
 from clew.store.sqlite.schema import TOMBSTONE_KEY, unexpected_objects
-from clew.store.sqlite.snapshot import snapshot
+from clew.store.sqlite.vector_index import RECORD
 from clew.store.tombstones import key_fault
 
 COUNTED = """
@@ -23,12 +23,15 @@ SELECT space, kind, count(*), count(*) FILTER (WHERE t_expired IS NULL AND archi
        count(*) FILTER (WHERE t_expired IS NULL AND archived = 0 AND context <> '') FROM node GROUP BY space, kind
 """
 """What the view `counted` must say."""
-WITHOUT_ADD = "added_at IS NULL AND NOT EXISTS (SELECT 1 FROM event WHERE node = n.id AND kind = 'ADD')"
+WITHOUT_ADD = (
+    "added_at IS NULL AND NOT EXISTS (SELECT 1 FROM event WHERE node = n.id AND kind = 'ADD')"
+)
 REPAIR = "Run: clew verify --repair"
 RESTORE = "Put a backup in its place: clew restore BACKUP; or save what can still be read: clew export FILE"
 MOST_ROWS_NAMED = 100  # of a table that is damaged throughout, the first tell enough
 
-# Of what integrity_check finds, what repairing puts right: indexes are made anew, bad values are set aside with their rows.
+# Of what integrity_check finds, what repairing puts right: indexes are made anew, bad values are
+# set aside with their rows.
 IN_INDEXES = (" missing from index ", "wrong # of entries in index ", "non-unique entry in index ")
 IN_VALUES = ("NULL value in ", "NUMERIC value in ", "TEXT value in ")
 
@@ -37,7 +40,12 @@ def problems(connection: sqlite3.Connection) -> tuple[Problem, ...]:
     """Return what is wrong with the store, most fundamental first."""
     pages, indexes = file_faults(connection)
     if pages:  # the rest would only repeat that the file is damaged
-        return _told([Problem("file", fault, REPAIR if are_of_free_pages(pages) else RESTORE) for fault in pages])
+        return _told(
+            [
+                Problem("file", fault, REPAIR if are_of_free_pages(pages) else RESTORE)
+                for fault in pages
+            ]
+        )
     found = [Problem("indexes", fault, REPAIR) for fault in indexes]
     with snapshot(connection):  # others may write meanwhile
         for check in (_objects, _rows, _references, _sequences, _tombstones):
@@ -59,11 +67,19 @@ def first_damage(connection: sqlite3.Connection) -> CorruptStoreError | None:
         with snapshot(connection), closing(bad_rows(connection)) as rows:
             row = next(rows, None)
         if row is not None:
-            return damaged(row.name[:1].upper() + row.name[1:], row.reason, table=row.table, **({"id": row.id} if row.id else {}))
+            return damaged(
+                row.name[:1].upper() + row.name[1:],
+                row.reason,
+                table=row.table,
+                **({"id": row.id} if row.id else {}),
+            )
     found = problems(connection)
     if not found:
         return None
-    return CorruptStoreError(f"The store is damaged: {found[0].check}: {found[0].detail}. {found[0].way_out}", check=found[0].check)
+    return CorruptStoreError(
+        f"The store is damaged: {found[0].check}: {found[0].detail}. {found[0].way_out}",
+        check=found[0].check,
+    )
 
 
 def file_faults(connection: sqlite3.Connection) -> tuple[list[str], list[str]]:
@@ -79,15 +95,27 @@ def file_faults(connection: sqlite3.Connection) -> tuple[list[str], list[str]]:
 
 def are_of_free_pages(faults: list[str]) -> bool:
     """Tell whether faults of the file are of its free pages alone, which rewriting it puts right."""
-    lines = [line for fault in faults for line in fault.splitlines() if not line.startswith("*** in database")]
-    return all(line.startswith("Main freelist: ") or line.endswith(" is never used") for line in lines)
+    lines = [
+        line
+        for fault in faults
+        for line in fault.splitlines()
+        if not line.startswith("*** in database")
+    ]
+    return all(
+        line.startswith("Main freelist: ") or line.endswith(" is never used") for line in lines
+    )
 
 
 def _objects(connection: sqlite3.Connection) -> list[Problem]:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     foreign, missing = unexpected_objects(connection, database.migrations()[:version])
     return [
-        *(Problem("objects", f"the {name} was not made by Clew", "Drop it with the sqlite3 program.") for name in foreign),
+        *(
+            Problem(
+                "objects", f"the {name} was not made by Clew", "Drop it with the sqlite3 program."
+            )
+            for name in foreign
+        ),
         *(Problem("objects", f"the {name} is missing", RESTORE) for name in missing),
     ]
 
@@ -104,38 +132,63 @@ def _rows(connection: sqlite3.Connection) -> list[Problem]:
 
 
 def _mending(table: str) -> str:
-    return f"{REPAIR}, then: clew reembed" if table in ("embedding", "token_code") else WAY_OUT if table == "node" else REPAIR
+    return (
+        f"{REPAIR}, then: clew reembed"
+        if table in ("embedding", "token_code")
+        else WAY_OUT
+        if table == "node"
+        else REPAIR
+    )
 
 
 def _references(connection: sqlite3.Connection) -> list[Problem]:
     dangling = connection.execute("PRAGMA foreign_key_check").fetchmany(MOST_ROWS_NAMED)
-    lost = connection.execute("SELECT 1 FROM meta WHERE key = 'model' AND value NOT IN (SELECT mid FROM model)").fetchall()
+    lost = connection.execute(
+        "SELECT 1 FROM meta WHERE key = 'model' AND value NOT IN (SELECT mid FROM model)"
+    ).fetchall()
     return [
-        *(Problem("references", f"a row of {table} belongs to no {parent}", REPAIR) for table, _, parent, _ in dangling),
+        *(
+            Problem("references", f"a row of {table} belongs to no {parent}", REPAIR)
+            for table, _, parent, _ in dangling
+        ),
         *(Problem("references", "the model of the store is not known", REPAIR) for _ in lost),
     ]
 
 
 def _sequences(connection: sqlite3.Connection) -> list[Problem]:
-    return [Problem("numbers", f"the highest number of {table} is not known", REPAIR) for table, _ in wrong_sequences(connection)]
+    return [
+        Problem("numbers", f"the highest number of {table} is not known", REPAIR)
+        for table, _ in wrong_sequences(connection)
+    ]
 
 
 def wrong_sequences(connection: sqlite3.Connection) -> list[tuple[str, int]]:
     """Return the tables whose highest number is kept wrongly, each with the highest that a row has."""
     found = []
     for table in NUMBERED:
-        kept = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchall()
+        kept = connection.execute(
+            "SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)
+        ).fetchall()
         (highest,) = connection.execute(f"SELECT coalesce(max(rowid), 0) FROM {table}").fetchone()
-        right = len(kept) <= 1 and all(type(seq) is int and highest <= seq <= MAX_NUMBER for (seq,) in kept)
+        right = len(kept) <= 1 and all(
+            type(seq) is int and highest <= seq <= MAX_NUMBER for (seq,) in kept
+        )
         if not right or (not kept and highest):
             found.append((table, highest))
     return found
 
 
 def _tombstones(connection: sqlite3.Connection) -> list[Problem]:
-    """Tombstones are digests under one key: with another key, or without one, they recognise nothing."""
+    """Tombstones are digests under one key.
+
+    With another key, or without one, they recognise nothing.
+    """
     fault = tombstone_fault(connection)
-    return [Problem("tombstones", f"the key of the tombstones is damaged: {fault}", REPAIR)] if fault else []
+    return (
+        [Problem("tombstones", f"the key of the tombstones is damaged: {fault}", REPAIR)]
+        if fault
+        else []
+    )
 
 
 def tombstone_fault(connection: sqlite3.Connection) -> str | None:
@@ -159,7 +212,11 @@ def _derived(connection: sqlite3.Connection) -> Iterator[Problem]:
         try:
             yield from check(connection)
         except (*UNREADABLE, CorruptStoreError) as error:
-            yield Problem(check.__name__.strip("_"), f"it cannot be checked ({error or type(error).__name__})", REPAIR)
+            yield Problem(
+                check.__name__.strip("_"),
+                f"it cannot be checked ({error or type(error).__name__})",
+                REPAIR,
+            )
 
 
 def _spaces(connection: sqlite3.Connection) -> list[Problem]:
@@ -178,22 +235,40 @@ def _events(connection: sqlite3.Connection) -> list[Problem]:
 
 def _segments(connection: sqlite3.Connection) -> list[Problem]:
     """Rebuild every segment that no later change touches and compare it with what is stored."""
-    saved = dict(connection.execute("SELECT key, value FROM meta WHERE key LIKE 'segment%' OR key = 'model'").fetchall())
+    saved = dict(
+        connection.execute(
+            "SELECT key, value FROM meta WHERE key LIKE 'segment%' OR key = 'model'"
+        ).fetchall()
+    )
     if saved.get("segment_model") is None or saved["segment_model"] != saved.get("model"):
         return []
-    (dimension,) = connection.execute("SELECT dimension FROM model WHERE mid = ?", (saved["model"],)).fetchone()
-    later = {eid // SEGMENT_ROWS for eid in changed(connection, saved["segment_seq"], saved["segment_newest"])}
+    (dimension,) = connection.execute(
+        "SELECT dimension FROM model WHERE mid = ?", (saved["model"],)
+    ).fetchone()
+    later = {
+        eid // SEGMENT_ROWS
+        for eid in changed(connection, saved["segment_seq"], saved["segment_newest"])
+    }
     wrong = []
-    wanted = connection.execute("SELECT DISTINCT eid / ? FROM embedding WHERE model = ?", (SEGMENT_ROWS, saved["model"])).fetchall()
+    wanted = connection.execute(
+        "SELECT DISTINCT eid / ? FROM embedding WHERE model = ?", (SEGMENT_ROWS, saved["model"])
+    ).fetchall()
     there = connection.execute("SELECT segment FROM segment").fetchall()
     for (segment,) in sorted({*wanted, *there} - {(touched,) for touched in later}):
-        codes, columns = connection.execute("SELECT codes, columns FROM segment WHERE segment = ?", (segment,)).fetchone() or (b"", b"")
+        codes, columns = connection.execute(
+            "SELECT codes, columns FROM segment WHERE segment = ?", (segment,)
+        ).fetchone() or (b"", b"")
         first = segment * SEGMENT_ROWS
         rows = connection.execute(
-            ROWS + "e.eid >= ? AND e.eid < ? ORDER BY e.eid", (saved["model"], first, first + SEGMENT_ROWS)
+            ROWS + "e.eid >= ? AND e.eid < ? ORDER BY e.eid",
+            (saved["model"], first, first + SEGMENT_ROWS),
         ).fetchall()
         records, expected = records_of(rows, dimension)
-        if expected.tobytes() != codes or records.tobytes() != columns or len(columns) % RECORD.itemsize:
+        if (
+            expected.tobytes() != codes
+            or records.tobytes() != columns
+            or len(columns) % RECORD.itemsize
+        ):
             wrong.append(Problem("segments", f"segment {segment} differs from its vectors", REPAIR))
     return wrong
 

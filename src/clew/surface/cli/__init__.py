@@ -5,6 +5,7 @@ from typing import NoReturn
 
 def main() -> NoReturn:
     """Run the command that the arguments name, and exit with its code."""
-    from clew.surface.cli.app import app  # noqa: PLC0415 - importing the package must not load click
+    # Importing the package must not load click
+    from clew.surface.cli.app import app  # noqa: PLC0415
 
     app.main(prog_name="clew")

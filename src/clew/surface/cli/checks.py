@@ -19,19 +19,20 @@ from typing import Any, Literal
 
 from clew import __version__
 from clew.errors import ClewError
-from clew.models import home, library, load_reranker
+from clew.files import expanded, open_to_others
+from clew.models import card as home
+from clew.models import library, load_reranker
 from clew.models import load as load_model
 from clew.models.card import Purpose
 from clew.ports import SupportsTokens
-from clew.private_files import open_to_others
 from clew.settings import Loaded
 from clew.surface.cli.session import Session
 from clew.surface.cli.text import counted, size
-from clew.user_files import expanded
 
 Status = Literal["ok", "warning", "problem"]
 
-WITHOUT_MODEL: dict[str, Any] = {"model.embedder": "none"}  # a store can be looked at without loading one
+# a store can be looked at without loading one
+WITHOUT_MODEL: dict[str, Any] = {"model.embedder": "none"}
 SCARCE_BYTES = 500_000_000  # below this a store of 100k memories may not fit any more
 SERVERS = ("ollama", "openai")  # adapters that send texts to a server
 NO_ROOM_BYTES = 20_000_000  # below this not even a journal is safe
@@ -58,39 +59,82 @@ def examine(session: Session) -> list[Check]:
     try:
         loaded = session.settings()
     except ClewError as error:
-        return [*checks, Check("settings", "problem", error.message, "Mend the place named, then run clew doctor again.")]
+        return [
+            *checks,
+            Check(
+                "settings",
+                "problem",
+                error.message,
+                "Mend the place named, then run clew doctor again.",
+            ),
+        ]
     path = expanded(session.store) if session.store else loaded.settings.store.file
     checks.append(_settings(loaded))
-    return [*checks, *_store(session, path), *_model(loaded), *_reranker(loaded), _network(loaded), _disk(path)]
+    return [
+        *checks,
+        *_store(session, path),
+        *_model(loaded),
+        *_reranker(loaded),
+        _network(loaded),
+        _disk(path),
+    ]
 
 
 def _python() -> Check:
-    return Check("clew", "ok", f"{__version__} on Python {platform.python_version()}, {sys.platform}")
+    return Check(
+        "clew", "ok", f"{__version__} on Python {platform.python_version()}, {sys.platform}"
+    )
 
 
 def _settings(loaded: Loaded) -> Check:
     file = str(loaded.file) if loaded.file else "the defaults; no file"
-    named = sorted({source.removeprefix("env:") for source in loaded.sources.values() if source.startswith("env:")})
-    return Check("settings", "ok", f"{file}; overridden by the environment: {', '.join(named)}" if named else file)
+    named = sorted(
+        {
+            source.removeprefix("env:")
+            for source in loaded.sources.values()
+            if source.startswith("env:")
+        }
+    )
+    return Check(
+        "settings",
+        "ok",
+        f"{file}; overridden by the environment: {', '.join(named)}" if named else file,
+    )
 
 
 def _sqlite() -> Check:
     try:
-        with TemporaryDirectory() as folder, closing(sqlite3.connect(Path(folder) / "probe")) as connection:
+        with (
+            TemporaryDirectory() as folder,
+            closing(sqlite3.connect(Path(folder) / "probe")) as connection,
+        ):
             connection.execute("CREATE VIRTUAL TABLE words USING fts5 (text)")
             (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
     except sqlite3.Error as error:
         return Check(
-            "sqlite", "problem", f"{sqlite3.sqlite_version}: {error}", "Use a Python whose sqlite3 has FTS5, such as python.org's."
+            "sqlite",
+            "problem",
+            f"{sqlite3.sqlite_version}: {error}",
+            "Use a Python whose sqlite3 has FTS5, such as python.org's.",
         )
     if mode != "wal":
-        return Check("sqlite", "warning", f"{sqlite3.sqlite_version} with FTS5, without WAL", "Keep temporary files on a local disk.")
+        return Check(
+            "sqlite",
+            "warning",
+            f"{sqlite3.sqlite_version} with FTS5, without WAL",
+            "Keep temporary files on a local disk.",
+        )
     return Check("sqlite", "ok", f"{sqlite3.sqlite_version} with FTS5 and WAL")
 
 
 def _dot_products() -> Check:
     if find_spec("simsimd") is None:
-        return Check("scan", "warning", "vectors are searched with numpy: the same answers, slower", "pip install simsimd")
+        return Check(
+            "scan",
+            "warning",
+            "vectors are searched with numpy: the same answers, slower",
+            "pip install simsimd",
+        )
     return Check("scan", "ok", "vectors are searched with simsimd")
 
 
@@ -101,17 +145,36 @@ def _store(session: Session, path: Path) -> Iterator[Check]:
     try:
         with session.clew(**WITHOUT_MODEL) as clew:
             stats = clew.stats()
-            yield Check("store", "ok", f"{path}: {counted(stats['nodes'], 'memory')}, schema {stats['schema']}, {size(stats['bytes'])}")
+            yield Check(
+                "store",
+                "ok",
+                f"{path}: {counted(stats['nodes'], 'memory')}, schema {stats['schema']}, {size(stats['bytes'])}",
+            )
             if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
-                yield Check("store", "warning", "it can be read, not written", "Check the permissions of the file and its folder.")
+                yield Check(
+                    "store",
+                    "warning",
+                    "it can be read, not written",
+                    "Check the permissions of the file and its folder.",
+                )
             if open_to_others(path):
                 mode = f"{stat.S_IMODE(path.stat().st_mode):o}"
-                yield Check("store", "warning", f"other users can open it (mode {mode})", f"chmod 600 {shlex.quote(str(path))}*")
+                yield Check(
+                    "store",
+                    "warning",
+                    f"other users can open it (mode {mode})",
+                    f"chmod 600 {shlex.quote(str(path))}*",
+                )
             yield from _soundness(clew.verify, stats)
             yield _vectors(session, stats)
             yield from _token_codes(session, clew.store.stats()["token_codes"])
     except ClewError as error:
-        yield Check("store", "problem", error.message, "See the message; put a backup in its place with: clew restore BACKUP")
+        yield Check(
+            "store",
+            "problem",
+            error.message,
+            "See the message; put a backup in its place with: clew restore BACKUP",
+        )
 
 
 def _soundness(verify: Callable[[], Any], stats: dict[str, Any]) -> Iterator[Check]:
@@ -119,7 +182,10 @@ def _soundness(verify: Callable[[], Any], stats: dict[str, Any]) -> Iterator[Che
         yield Check("verify", "ok", "not run: the store is large", "Run it by itself: clew verify")
         return
     problems = verify()
-    yield from (Check("verify", "problem", f"{problem.check}: {problem.detail}", problem.way_out) for problem in problems)
+    yield from (
+        Check("verify", "problem", f"{problem.check}: {problem.detail}", problem.way_out)
+        for problem in problems
+    )
     if not problems:
         yield Check("verify", "ok", "everything derived matches the truth")
 
@@ -129,28 +195,48 @@ def _vectors(session: Session, stats: dict[str, Any]) -> Check:
     configured = _model_id(chosen)
     if kept and configured and configured != kept:
         name = kept.partition("@")[0]  # most models are configured under it
-        stay = f"CLEW_MODEL__EMBEDDER={name}" if _model_id(name) == kept else f"name {kept} in CLEW_MODEL__EMBEDDER"
+        stay = (
+            f"CLEW_MODEL__EMBEDDER={name}"
+            if _model_id(name) == kept
+            else f"name {kept} in CLEW_MODEL__EMBEDDER"
+        )
         detail = f"the store is on {kept}, and {configured} is configured: what needs a vector is refused"
-        return Check("vectors", "problem", detail, f"Move the store with: clew reembed; or stay with its model: {stay}")
+        return Check(
+            "vectors",
+            "problem",
+            detail,
+            f"Move the store with: clew reembed; or stay with its model: {stay}",
+        )
     if stats["unembedded"] and chosen != "none":
         return Check(
-            "vectors", "warning", f"{counted(stats['unembedded'], 'memory')} without a vector, found by words only", "clew reembed"
+            "vectors",
+            "warning",
+            f"{counted(stats['unembedded'], 'memory')} without a vector, found by words only",
+            "clew reembed",
         )
-    return Check("vectors", "ok", f"{counted(stats['vectors'], 'vector')} of {kept or 'no model yet'}")
+    return Check(
+        "vectors", "ok", f"{counted(stats['vectors'], 'vector')} of {kept or 'no model yet'}"
+    )
 
 
 def _token_codes(session: Session, codes: dict[str, int]) -> Iterator[Check]:
     """Look for memories without codes where the configured model would make them."""
     chosen = session.settings().settings.model
     try:
-        makes = chosen.token_codes and isinstance(load_model(chosen.embedder, auto_pull=False), SupportsTokens)
+        makes = chosen.token_codes and isinstance(
+            load_model(chosen.embedder, auto_pull=False), SupportsTokens
+        )
     except ClewError:
         makes = False  # `_model` tells
     if makes and codes["missing"]:
         detail = f"{counted(codes['missing'], 'memory')} without token codes, ranked by words and one vector alone"
         yield Check("token codes", "warning", detail, "clew reembed")
     elif makes:
-        yield Check("token codes", "ok", f"{counted(codes['nodes'], 'memory')} with token codes, {size(codes['bytes'])} in all")
+        yield Check(
+            "token codes",
+            "ok",
+            f"{counted(codes['nodes'], 'memory')} with token codes, {size(codes['bytes'])} in all",
+        )
 
 
 def _model_id(spec: str) -> str | None:
@@ -166,36 +252,64 @@ def _model_id(spec: str) -> str | None:
 def _model(loaded: Loaded) -> Iterator[Check]:
     name = loaded.settings.model.embedder
     if name == "none":
-        yield Check("model", "warning", "none is configured: recall is by words", "Set model.embedder to arctic-embed-s.")
+        yield Check(
+            "model",
+            "warning",
+            "none is configured: recall is by words",
+            "Set model.embedder to arctic-embed-s.",
+        )
         return
     known = {listed.card.name: listed for listed in library.list_models()}
     if name not in known:
-        yield Check("model", "ok", f"{name}: not of the catalogue, so its files are not checked here")
+        yield Check(
+            "model", "ok", f"{name}: not of the catalogue, so its files are not checked here"
+        )
         return
     if known[name].card.purpose is not Purpose.EMBED:
-        yield Check("model", "problem", f"{name} makes no vectors", "Set model.embedder to arctic-embed-s.")
+        yield Check(
+            "model", "problem", f"{name} makes no vectors", "Set model.embedder to arctic-embed-s."
+        )
         return
     if known[name].path is None:
-        yield Check("model", "warning", f"{name} is not on this machine: recall is by words until it is", f"clew models pull {name}")
+        yield Check(
+            "model",
+            "warning",
+            f"{name} is not on this machine: recall is by words until it is",
+            f"clew models pull {name}",
+        )
         return
     yield from _verified("model", known[name])
 
 
 def _reranker(loaded: Loaded) -> Iterator[Check]:
-    """Look at the reranker where the settings ask for one: that it is missing is told in every answer, and here before."""
+    """Look at the reranker where the settings ask for one.
+
+    That it is missing is told in every answer, and here before.
+    """
     name = loaded.settings.rerank.model
-    if name == "none" or not (loaded.settings.rerank.always or loaded.settings.recall.recipe == "reranked"):
+    if name == "none" or not (
+        loaded.settings.rerank.always or loaded.settings.recall.recipe == "reranked"
+    ):
         return
     try:
         load_reranker(name)
     except ClewError as error:
-        yield Check("reranker", "problem", error.message, "Set rerank.model to ms-marco-minilm, or to none.")
+        yield Check(
+            "reranker", "problem", error.message, "Set rerank.model to ms-marco-minilm, or to none."
+        )
         return
     listed = next((each for each in library.list_models() if each.card.name == name), None)
     if listed is None:
-        yield Check("reranker", "ok", f"{name}: not of the catalogue, so its files are not checked here")
+        yield Check(
+            "reranker", "ok", f"{name}: not of the catalogue, so its files are not checked here"
+        )
     elif listed.path is None:
-        yield Check("reranker", "warning", f"{name} is not on this machine: nothing is reranked until it is", f"clew models pull {name}")
+        yield Check(
+            "reranker",
+            "warning",
+            f"{name} is not on this machine: nothing is reranked until it is",
+            f"clew models pull {name}",
+        )
     else:
         yield from _verified("reranker", listed)
 
@@ -211,16 +325,28 @@ def _network(loaded: Loaded) -> Check:
     name = loaded.settings.model.embedder
     if name.partition(":")[0] in SERVERS:
         return Check(
-            "network", "warning", f"texts are sent to the server of {name} to be embedded", "A model on this machine: arctic-embed-s."
+            "network",
+            "warning",
+            f"texts are sent to the server of {name} to be embedded",
+            "A model on this machine: arctic-embed-s.",
         )
     telemetry = loaded.settings.telemetry
     if telemetry.enabled and telemetry.exporter == "otlp":
         return Check(
-            "network", "warning", f"spans and metrics are sent to {telemetry.endpoint}", "Keep them here: telemetry.exporter = console."
+            "network",
+            "warning",
+            f"spans and metrics are sent to {telemetry.endpoint}",
+            "Keep them here: telemetry.exporter = console.",
         )
     if home.offline():
-        return Check("network", "ok", f"{home.OFFLINE_VARIABLE} forbids it; nothing will be fetched")
-    used = "may be used to fetch a missing model" if loaded.settings.model.auto_pull else "is not used by itself (model.auto_pull)"
+        return Check(
+            "network", "ok", f"{home.OFFLINE_VARIABLE} forbids it; nothing will be fetched"
+        )
+    used = (
+        "may be used to fetch a missing model"
+        if loaded.settings.model.auto_pull
+        else "is not used by itself (model.auto_pull)"
+    )
     return Check("network", "ok", f"{used}; nothing is ever sent")
 
 
@@ -229,5 +355,10 @@ def _disk(path: Path) -> Check:
     free = shutil.disk_usage(folder).free
     if free < SCARCE_BYTES:
         status: Status = "problem" if free < NO_ROOM_BYTES else "warning"
-        return Check("disk", status, f"{size(free)} free at {folder}", "Free some space, or move the store with --store.")
+        return Check(
+            "disk",
+            status,
+            f"{size(free)} free at {folder}",
+            "Free some space, or move the store with --store.",
+        )
     return Check("disk", "ok", f"{size(free)} free at {folder}")

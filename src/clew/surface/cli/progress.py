@@ -1,4 +1,7 @@
-"""Shows how far long work has come: a bar on a terminal, a line at the end elsewhere, nothing for what is quick."""
+"""Shows how far long work has come.
+
+A bar on a terminal, a line at the end elsewhere, nothing for what is quick.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,16 @@ if TYPE_CHECKING:
 Unit = Literal["bytes", "memories", "items"]
 
 LONG_SECONDS = 1.0  # quicker work leaves no line
-# A download may be silent after its first call, so its bar appears at once; a bar for quick work would only flicker.
+# A download may be silent after its first call, so its bar appears at once; a bar for quick work
+# would only flicker.
 PATIENCE_SECONDS = {"bytes": 0.0, "memories": 0.5, "items": 0.5}
 
 
 class Meter:
-    """A `clew.ports.Progress` that draws on stderr, and nothing at all when quiet; rich is loaded with the first bar."""
+    """A `clew.ports.Progress` that draws on stderr, and nothing at all when quiet.
+
+    Rich is loaded with the first bar.
+    """
 
     _drawing: ClassVar[Meter | None] = None  # two bars on one screen would overwrite each other
 
@@ -48,7 +55,11 @@ class Meter:
             self.finish()
             self._what, self._began = what, monotonic()
         self._done = done
-        if sys.stderr.isatty() and not os.environ.get("NO_COLOR") and monotonic() - self._began >= PATIENCE_SECONDS[self._unit]:
+        if (
+            sys.stderr.isatty()
+            and not os.environ.get("NO_COLOR")
+            and monotonic() - self._began >= PATIENCE_SECONDS[self._unit]
+        ):
             self._draw(done, total)
         if total is not None and done >= total:
             self.finish()
@@ -72,15 +83,23 @@ class Meter:
         seconds = monotonic() - self._began
         if self._what and seconds >= LONG_SECONDS:
             amount = self._amount()
-            click.echo(clean(f"{self._what}: {f'{amount} in ' if amount else ''}{seconds:.1f} s"), err=True)
+            click.echo(
+                clean(f"{self._what}: {f'{amount} in ' if amount else ''}{seconds:.1f} s"), err=True
+            )
         self._what, self._done = "", 0
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """Finish."""
         self.finish()
 
     def _amount(self) -> str:
-        if self._unit == "bytes" and not self._done:  # whoever fetches it told no size: a sum of 0 B would be wrong
+        # whoever fetches it told no size: a sum of 0 B would be wrong
+        if self._unit == "bytes" and not self._done:
             return ""
         if self._unit == "items":  # what they are is said before the number
             return f"{self._done:,}"
@@ -89,7 +108,14 @@ class Meter:
 
 def _bar(unit: Unit) -> Progress:
     from rich.console import Console  # noqa: PLC0415 - only when something is drawn
-    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     amount: Any = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
     return Progress(
@@ -99,6 +125,7 @@ def _bar(unit: Unit) -> Progress:
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
-        # Redirected, what a command prints would go where the bar is: wrong when stdout is a file or a pipe.
+        # Redirected, what a command prints would go where the bar is: wrong when stdout is a file
+        # or a pipe.
         redirect_stdout=sys.stdout.isatty(),
     )

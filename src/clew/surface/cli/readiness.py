@@ -12,11 +12,19 @@ NO_MODEL = "Recall is by words alone: model.embedder is 'none'."
 
 
 def make_model_ready(session: Session) -> str | None:
-    """Fetch and load the model by embedding a word with it; return why that failed, or None when it is ready."""
+    """Fetch and load the model by embedding a word with it.
+
+    Return why that failed, or None when it is ready.
+    """
     options = session.settings().settings.model
     with Meter(unit="bytes", quiet=session.as_json) as meter:
         try:
-            embedder = load(options.embedder, auto_pull=options.auto_pull, progress=meter, announce=session.announce)
+            embedder = load(
+                options.embedder,
+                auto_pull=options.auto_pull,
+                progress=meter,
+                announce=session.announce,
+            )
             if embedder is None:
                 return NO_MODEL
             embedder.embed(["ready"], role=EmbedRole.QUERY)

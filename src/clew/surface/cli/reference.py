@@ -37,13 +37,36 @@ SHARED = frozenset({"--store", "--config", "--json", "--help"})
 
 def reference_markdown() -> str:
     """Return the page."""
-    return "\n".join([INTRODUCTION, *_section(app, click.Context(app, info_name="clew", **app.context_settings), "## clew", shared=True)])
+    return "\n".join(
+        [
+            INTRODUCTION,
+            *_section(
+                app,
+                click.Context(app, info_name="clew", **app.context_settings),
+                "## clew",
+                shared=True,
+            ),
+        ]
+    )
 
 
-def _section(command: click.Command, ctx: click.Context, heading: str, *, shared: bool = False) -> Iterator[str]:
+def _section(
+    command: click.Command, ctx: click.Context, heading: str, *, shared: bool = False
+) -> Iterator[str]:
     """Yield the lines about a command and, below it, about its subcommands."""
-    yield from (heading, "", *_prose(command), "", f"    {' '.join((ctx.command_path, *command.collect_usage_pieces(ctx)))}", "")
-    options = [each for each in command.get_params(ctx) if isinstance(each, click.Option) and (shared or SHARED.isdisjoint(each.opts))]
+    yield from (
+        heading,
+        "",
+        *_prose(command),
+        "",
+        f"    {' '.join((ctx.command_path, *command.collect_usage_pieces(ctx)))}",
+        "",
+    )
+    options = [
+        each
+        for each in command.get_params(ctx)
+        if isinstance(each, click.Option) and (shared or SHARED.isdisjoint(each.opts))
+    ]
     rows = [f"| `{names}` | {about} |" for names, about in map(_record, options)]
     if rows:
         yield from ("| option | what it does |", "|---|---|", *rows, "")
@@ -51,13 +74,22 @@ def _section(command: click.Command, ctx: click.Context, heading: str, *, shared
         for name in command.list_commands(ctx):
             child = command.get_command(ctx, name)
             if child is not None:
-                yield from _section(child, click.Context(child, info_name=name, parent=ctx), f"## {ctx.command_path} {name}")
+                yield from _section(
+                    child,
+                    click.Context(child, info_name=name, parent=ctx),
+                    f"## {ctx.command_path} {name}",
+                )
 
 
 def _record(option: click.Option) -> tuple[str, str]:
-    """Return an option's names with what they take, and its help; not click's own record, whose form changes with its version."""
+    """Return an option's names with what they take, and its help.
+
+    Not click's own record, whose form changes with its version.
+    """
     names = ", ".join((*option.opts, *option.secondary_opts))
-    kind = "\\|".join(option.type.choices) if isinstance(option.type, click.Choice) else option.metavar
+    kind = (
+        "\\|".join(option.type.choices) if isinstance(option.type, click.Choice) else option.metavar
+    )
     return " ".join(filter(None, (names, kind))), option.help or ""
 
 
@@ -67,7 +99,11 @@ def _prose(command: click.Command) -> Iterator[str]:
     for number, paragraph in enumerate(paragraphs):
         yield from ([""] if number else [])
         if paragraph.startswith("\b"):
-            yield from ("```sh", *(line.strip() for line in paragraph.lstrip("\b").splitlines()), "```")
+            yield from (
+                "```sh",
+                *(line.strip() for line in paragraph.lstrip("\b").splitlines()),
+                "```",
+            )
         else:
             yield " ".join(paragraph.split())
 

@@ -1,4 +1,7 @@
-"""What all commands share: which store, which settings, and whether a person or a program reads the answer."""
+"""What all commands share.
+
+Which store, which settings, and whether a person or a program reads the answer.
+"""
 
 from __future__ import annotations
 
@@ -43,11 +46,16 @@ class Session:
         from clew.settings import load  # noqa: PLC0415
 
         named = {} if self.store is None else {"store.path": self.store}
-        return load(None if self.config is None else Path(self.config), overrides={**named, **overrides})
+        return load(
+            None if self.config is None else Path(self.config), overrides={**named, **overrides}
+        )
 
     @contextmanager
     def clew(self, *, create: bool = False, **settings: Any) -> Iterator[Clew]:
-        """Open the store, a new one only to `create` it; a model that has to be fetched is announced and shown with a bar."""
+        """Open the store, a new one only to `create` it.
+
+        A model that has to be fetched is announced and shown with a bar.
+        """
         if not create:
             self._require_store()
         from clew.engine import open as open_clew  # noqa: PLC0415 - the engine, and numpy with it
@@ -55,7 +63,9 @@ class Session:
 
         with (
             Meter(unit="bytes", quiet=self.as_json) as meter,
-            open_clew(self.store, config=self.config, progress=meter, announce=self.announce, **settings) as opened,
+            open_clew(
+                self.store, config=self.config, progress=meter, announce=self.announce, **settings
+            ) as opened,
         ):
             yield opened
 
@@ -81,10 +91,15 @@ class Session:
         """Tell a person something beside the answer; a program finds it in the answer."""
         if not self.as_json:
             line = f"note: {clean(text)}"
-            click.echo(line if os.environ.get("NO_COLOR") else click.style(line, fg="yellow"), err=True)
+            click.echo(
+                line if os.environ.get("NO_COLOR") else click.style(line, fg="yellow"), err=True
+            )
 
     def announce(self, text: str) -> None:
-        """Tell that a model is being fetched; of a package also what it is, for its name says nothing about a model."""
+        """Tell that a model is being fetched.
+
+        Of a package also what it is, for its name says nothing about a model.
+        """
         self.note(f"{text}. {ABOUT_PACKAGE}" if IN_PACKAGE in text else text)
 
     def answer(self, document: Mapping[str, Any], show: Callable[[], None]) -> None:
@@ -109,7 +124,10 @@ def print_json(document: Mapping[str, Any]) -> None:
 
 
 def survive_any_encoding() -> None:
-    r"""Let people's output through a terminal that cannot show all of it: what it lacks is written as \\uXXXX."""
+    r"""Let people's output through a terminal that cannot show all of it.
+
+    What it lacks is written as \\uXXXX.
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -118,23 +136,45 @@ def survive_any_encoding() -> None:
 def common_options(function: F) -> F:
     """Add the options that the command and all its subcommands take."""
     for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON document, as docs/json.md describes it."),
+        click.option(
+            "--json",
+            "as_json",
+            is_flag=True,
+            help="Print one JSON document, as docs/json.md describes it.",
+        ),
         click.option("--config", metavar="FILE", help="Settings file, YAML or TOML. [CLEW_CONFIG]"),
-        click.option("--store", metavar="PATH", help="Store file. [CLEW_STORE, or the setting store.path]"),
+        click.option(
+            "--store", metavar="PATH", help="Store file. [CLEW_STORE, or the setting store.path]"
+        ),
     ):
         function = option(function)
     return function
 
 
 def common(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the shared options to a command and call it with its Session; they may stand before the command too."""
+    """Add the shared options to a command and call it with its Session.
+
+    They may stand before the command too.
+    """
 
     @common_options
     @click.pass_context
     @wraps(function)
-    def run(ctx: click.Context, /, *args: Any, store: str | None, config: str | None, as_json: bool, **options: Any) -> Any:
+    def run(
+        ctx: click.Context,
+        /,
+        *args: Any,
+        store: str | None,
+        config: str | None,
+        as_json: bool,
+        **options: Any,
+    ) -> Any:
         outer = ctx.find_object(Session) or Session()
-        chosen = Session(store=store or outer.store, config=config or outer.config, as_json=as_json or outer.as_json)
+        chosen = Session(
+            store=store or outer.store,
+            config=config or outer.config,
+            as_json=as_json or outer.as_json,
+        )
         return function(chosen, *args, **options)
 
     return run

@@ -1,45 +1,213 @@
-"""Makes the application: the routes, what every request passes, and what begins and ends with the server."""
+"""Makes the application.
+
+The routes, what every request passes, and what begins and ends with the server.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, Any
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Mount, Route
 
 from clew import __version__
-from clew.engine.access import Right, may
-from clew.engine.tokens import Tokens
-from clew.errors import ClewError
+from clew.engine.auth import Right, Tokens, may
+from clew.errors import NAME_CHARACTERS, ClewError, InputError, clipped
 from clew.surface.http import problems
-from clew.surface.http.deadline import LEAVE_SECONDS
-from clew.surface.http.door import Door, loopback
 from clew.surface.http.edge import Edge, bare, note
-from clew.surface.http.jobs import Jobs
-from clew.surface.http.meter import Meter
-from clew.surface.http.mounting import Lifespan, mount
+from clew.surface.http.jobs import Jobs, Roots
+from clew.surface.http.openapi import document
 from clew.surface.http.pool import Pool
-from clew.surface.http.refusals import from_http, from_validation
-from clew.surface.http.roots import Roots
-from clew.surface.http.routes import asking, care, importing, memories, truth, watching
-from clew.surface.http.schema import document
-from clew.surface.http.service import Service
+from clew.surface.http.problems import BugError, MalformedError, MethodError, NoRouteError
+from clew.surface.http.routes import memories
+from clew.surface.http.routes import memories as truth
+from clew.surface.http.routes import operations as care
+from clew.surface.http.routes import operations as importing
+from clew.surface.http.routes import operations as watching
+from clew.surface.http.routes import recall as asking
+from clew.surface.http.service import Door, Meter, Service, loopback
+from clew.surface.http.timeouts import LEAVE_SECONDS
 from clew.surface.http.worker import Worker
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
+    from fastapi import FastAPI
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from clew.engine import Clew
     from clew.settings import ServeSettings
 
+# What the framework refuses, said as the core would say it.
+
+WAY_OUT = "See docs/http.md, or the OpenAPI document at /openapi.json."
+MOST_ERRORS = 10  # told at once
+
+
+def from_validation(error: RequestValidationError) -> ClewError:
+    """Return the first thing that is wrong with a request, and the fields of the others."""
+    first, *others = error.errors()
+    if first["type"] == "json_invalid":
+        said = first.get("ctx", {}).get("error", "")
+        return MalformedError(f"The body is not JSON ({said}). {WAY_OUT}")
+    if isinstance(first.get("input"), bytes):
+        return InputError(
+            "body",
+            "bytes",
+            "is not sent as JSON",
+            "Send it with the header content-type: application/json.",
+        )
+    found = InputError(
+        _field(first["loc"]), first.get("input"), f"is wrong: {first['msg']}", WAY_OUT
+    )
+    if others:
+        found.facts["also"] = ", ".join(
+            dict.fromkeys(_field(each["loc"]) for each in others[:MOST_ERRORS])
+        )
+    return found
+
+
+def _field(place: tuple[int | str, ...]) -> str:
+    """Return the field's name as callers write it.
+
+    >>> _field(("body", "memories", 0, "text")), _field(("body",))
+    ('memories[0].text', 'body')
+    """
+    name = ""
+    for part in place[1:]:
+        known = (
+            part
+            if isinstance(part, int)
+            else clipped(part, over=NAME_CHARACTERS, to=NAME_CHARACTERS)
+        )  # an unknown field is named by the caller
+        name += f"[{known}]" if isinstance(part, int) else f".{known}" if name else str(known)
+    return name or str(place[0])
+
+
+def from_http(error: HTTPException) -> ClewError:
+    """Return what a path or method that is not served, or a body that cannot be read, means."""
+    if error.status_code == 404:
+        return NoRouteError(f"Nothing is served there. {WAY_OUT}")
+    if error.status_code == 405:
+        return MethodError(f"That path is served by another method. {WAY_OUT}")
+    if error.status_code < 500:
+        return MalformedError(f"The request cannot be read. {WAY_OUT}")
+    return BugError("Something went wrong. The server's log tells more under this request_id.")
+
+
+# Further applications below a path, made when they are first called: what nobody calls costs no
+# start.
+
+Lifespan: TypeAlias = Callable[[], AbstractAsyncContextManager[Any]]
+Made: TypeAlias = tuple[Callable[..., Awaitable[None]], Lifespan]
+MCP_PATH = "/mcp"
+
+
+class Mounted:
+    """An application at a path.
+
+    An object and no function, so that the router calls it as an application.
+    """
+
+    def __init__(self, path: str, app: ASGIApp) -> None:
+        """Take where it is and what it is."""
+        self.path = path
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on; in the log it has the name of its path."""
+        scope["route"] = self
+        await self._app(scope, receive, send)
+
+
+def mount(app: FastAPI, path: str, mounted: ASGIApp) -> None:
+    """Serve an application under a path, with and without a slash at its end."""
+    target = Mounted(path, mounted)
+    app.router.routes += [
+        Route(path, target, methods=None, include_in_schema=False),
+        Mount(path, target),
+    ]
+
+
+class Later:
+    """An application that is made at the first request, in a thread, and runs until the server ends."""
+
+    def __init__(self, make: Callable[[], Made]) -> None:
+        """Take what makes it, and what must run around it."""
+        self._make = make
+        self._lock, self._over = asyncio.Lock(), asyncio.Event()
+        self._app: Callable[..., Awaitable[None]] | None = None
+        self._running: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Make it if it is not there yet, and pass the request on."""
+        async with self._lock:
+            if self._app is None:
+                self._app = await self._started()
+        await self._app(scope, receive, send)
+
+    async def _started(self) -> Callable[..., Awaitable[None]]:
+        app, lifespan = await run_in_threadpool(self._make)
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        # one task enters and leaves: it may hold a task group
+        self._running = asyncio.create_task(self._run(lifespan, ready))
+        await ready
+        return app
+
+    async def _run(self, lifespan: Lifespan, ready: asyncio.Future[None]) -> None:
+        try:
+            async with lifespan():
+                ready.set_result(None)
+                await self._over.wait()
+        except Exception as error:
+            if ready.done():
+                raise
+            ready.set_exception(error)
+
+    @asynccontextmanager
+    async def lifespan(self) -> AsyncIterator[None]:
+        """End it with the server."""
+        try:
+            yield
+        finally:
+            self._over.set()
+            if self._running is not None:
+                await self._running
+
+
+def mcp(clew: Clew) -> Later | None:
+    """Return the Model Context Protocol over HTTP, if its extra is installed.
+
+    Whoever calls it is known from the edge.
+    """
+    if find_spec("mcp") is None:
+        return None
+
+    def made() -> Made:
+        # Half a second that only agents need
+        from clew.surface.mcp.server import streamable_app  # noqa: PLC0415
+
+        return streamable_app(clew, authorise=lambda scope: scope["state"]["grant"])
+
+    return Later(made)
+
+
 ANYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared with, not bound to
-# Clew tells nobody anything unless its own settings say so; FastAPI's spans would also hold addresses with what was asked.
-SILENT: Any = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False, "auto_configure": False}
+# Clew tells nobody anything unless its own settings say so; FastAPI's spans would also hold
+# addresses with what was asked.
+SILENT: Any = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
 
 
 def make_app(
@@ -51,8 +219,9 @@ def make_app(
 ) -> FastAPI:
     """Return the application that serves a Clew, which stays the caller's to close.
 
-    `mounts` are further applications by path; they stand behind the same host, origin, token and size checks and find the caller's
-    grant in `scope["state"]["grant"]`. `lifespans` are entered when the server starts and left when it has drained.
+    `mounts` are further applications by path; they stand behind the same host, origin, token and
+    size checks and find the caller's grant in `scope["state"]["grant"]`. `lifespans` are entered
+    when the server starts and left when it has drained.
     """
     chosen = settings or clew.settings.serve
     service = make_service(clew, chosen)
@@ -65,12 +234,17 @@ def make_app(
         redoc_url=None,
         redirect_slashes=False,
         telemetry=SILENT,
-        exception_handlers={ClewError: _refused, HTTPException: _refused, RequestValidationError: _refused},
+        exception_handlers={
+            ClewError: _refused,
+            HTTPException: _refused,
+            RequestValidationError: _refused,
+        },
     )
     app.state.service = service
     for each in (memories, truth, asking, importing, care, watching):
         app.include_router(each.routes)
-    app.openapi = lambda: document(app)  # type: ignore[method-assign]  # FastAPI's own way to say it
+    # FastAPI's own way to say it
+    app.openapi = lambda: document(app)  # type: ignore[method-assign]
     for path, mounted in mounts:
         mount(app, path, mounted)
     _surround(app, service, chosen)
@@ -85,14 +259,25 @@ def make_service(clew: Clew, settings: ServeSettings) -> Service:
         "clew_http_pool_taken": ("Requests at work or waiting for a thread.", lambda: pool.taken),
         "clew_jobs_unfinished": ("Imports that wait or run.", jobs.unfinished),
     }
-    # Whoever comes from elsewhere needs a token, also when the owner has allowed callers without one on this machine.
-    door = Door(Tokens(clew.store, clew.now), required=settings.require_token or not loopback(settings.host))
-    return Service(clew=clew, settings=settings, pool=pool, door=door, jobs=jobs, meter=Meter(gauges))
+    # Whoever comes from elsewhere needs a token, also when the owner has allowed callers without
+    # one on this machine.
+    door = Door(
+        Tokens(clew.store, clew.now), required=settings.require_token or not loopback(settings.host)
+    )
+    return Service(
+        clew=clew, settings=settings, pool=pool, door=door, jobs=jobs, meter=Meter(gauges)
+    )
 
 
 def _surround(app: FastAPI, service: Service, settings: ServeSettings) -> None:
-    own = () if settings.host in ANYWHERE else (f"[{settings.host}]" if ":" in settings.host else settings.host,)
-    app.add_middleware(Edge, service=service, hosts=frozenset(map(bare, (*settings.allowed_hosts, *own))))
+    own = (
+        ()
+        if settings.host in ANYWHERE
+        else (f"[{settings.host}]" if ":" in settings.host else settings.host,)
+    )
+    app.add_middleware(
+        Edge, service=service, hosts=frozenset(map(bare, (*settings.allowed_hosts, *own)))
+    )
     if settings.allowed_origins:
         from starlette.middleware.cors import CORSMiddleware  # noqa: PLC0415 - off by default
 

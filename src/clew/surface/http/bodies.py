@@ -1,4 +1,7 @@
-"""What requests may hold: names and types. What the values may be, the core says, so that every surface refuses the same."""
+"""What requests may hold: names and types.
+
+What the values may be, the core says, so that every surface refuses the same.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,23 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Text = Annotated[str, Field(description="The text itself.", examples=["The staging database listens on port 5433"])]
-Time = Annotated[str, Field(description="A date or time of ISO 8601; without a zone it is UTC.", examples=["2026-03-01"])]
-Space = Annotated[str, Field(description="The space; without one the caller's only one, or the setting store.space.", examples=["work"])]
+Text = Annotated[
+    str,
+    Field(description="The text itself.", examples=["The staging database listens on port 5433"]),
+]
+Time = Annotated[
+    str,
+    Field(
+        description="A date or time of ISO 8601; without a zone it is UTC.", examples=["2026-03-01"]
+    ),
+]
+Space = Annotated[
+    str,
+    Field(
+        description="The space; without one the caller's only one, or the setting store.space.",
+        examples=["work"],
+    ),
+]
 Sort = Literal["recent", "important", "popular"]
 EXAMPLE_ID = "01m7gfwdmr422zgpq588cdfnzy"
 
@@ -26,13 +43,25 @@ class Body(BaseModel):
 class Labels(Body):
     """What stands beside a memory's text."""
 
-    category: str | None = Field(None, description="One of the setting memory.categories.", examples=["fact"])
-    trigger: str | None = Field(None, description="What caused it to be written: one of memory.triggers.", examples=["problem-solution"])
-    importance: float | None = Field(None, description="How much it matters, from 0 to 1.", examples=[0.7])
+    category: str | None = Field(
+        None, description="One of the setting memory.categories.", examples=["fact"]
+    )
+    trigger: str | None = Field(
+        None,
+        description="What caused it to be written: one of memory.triggers.",
+        examples=["problem-solution"],
+    )
+    importance: float | None = Field(
+        None, description="How much it matters, from 0 to 1.", examples=[0.7]
+    )
     title: str | None = Field(None, description="A short name.", examples=["Staging"])
-    stability: Literal["static", "dynamic", "ephemeral", "unknown"] | None = Field(None, description="How fast it goes out of date.")
+    stability: Literal["static", "dynamic", "ephemeral", "unknown"] | None = Field(
+        None, description="How fast it goes out of date."
+    )
     tags: list[str] = Field(default=[], description="Names to find it by.", examples=[["db"]])
-    metadata: dict[str, Any] | None = Field(None, description="Anything else to keep with it.", examples=[{"host": "db1"}])
+    metadata: dict[str, Any] | None = Field(
+        None, description="Anything else to keep with it.", examples=[{"host": "db1"}]
+    )
     source: str | None = Field(None, description="Where it comes from.", examples=["runbook"])
 
 
@@ -40,8 +69,14 @@ class NewLabels(Labels):
     """What may stand beside a text that is offered."""
 
     valid_to: Time | None = None
-    keywords: list[str] = Field(default=[], description="Words to find it by; without them they are taken from the text.")
-    idempotency_key: str | None = Field(None, description="Said again under the same key, nothing is done twice.", examples=["note-17"])
+    keywords: list[str] = Field(
+        default=[], description="Words to find it by; without them they are taken from the text."
+    )
+    idempotency_key: str | None = Field(
+        None,
+        description="Said again under the same key, nothing is done twice.",
+        examples=["note-17"],
+    )
     near: bool | None = Field(None, description="Look for memories that say nearly the same.")
 
 
@@ -51,24 +86,32 @@ class Offer(NewLabels):
     text: Text
     space: Space | None = None
     valid_from: Time | None = None
-    on_duplicate: Literal["reinforce", "insert", "error"] = Field("reinforce", description="What to do when it is there already.")
+    on_duplicate: Literal["reinforce", "insert", "error"] = Field(
+        "reinforce", description="What to do when it is there already."
+    )
     force: bool = Field(False, description="Keep it although the same text was forgotten.")
 
 
 class Batch(Body):
     """Many memories to keep."""
 
-    memories: list[Offer] = Field(description="In the order in which the outcomes come back.", min_length=1)
+    memories: list[Offer] = Field(
+        description="In the order in which the outcomes come back.", min_length=1
+    )
 
 
 class Said(Body):
     """One message of a conversation."""
 
-    text: str | None = Field(None, description="What was said.", examples=["Only on Sundays, around the lake."])
+    text: str | None = Field(
+        None, description="What was said.", examples=["Only on Sundays, around the lake."]
+    )
     content: str | None = Field(None, description="Another name of `text`.")
     speaker: str | None = Field(None, description="Who said it.", examples=["Bob"])
     name: str | None = Field(None, description="Another name of `speaker`.")
-    role: str | None = Field(None, description="user, assistant, system or tool; none between people.", examples=["user"])
+    role: str | None = Field(
+        None, description="user, assistant, system or tool; none between people.", examples=["user"]
+    )
     time: Time | None = None
 
 
@@ -76,15 +119,27 @@ class NewConversation(Body):
     """Messages of a session, in order: all from its beginning, or how it went on."""
 
     messages: list[Said] = Field(description="In the order in which they were said.", min_length=1)
-    session: str | None = Field(None, description="Its name: under it later messages are added.", examples=["ann-and-bob"])
-    title: str | None = Field(None, description="A short name of what it is about.", examples=["Running"])
+    session: str | None = Field(
+        None, description="Its name: under it later messages are added.", examples=["ann-and-bob"]
+    )
+    title: str | None = Field(
+        None, description="A short name of what it is about.", examples=["Running"]
+    )
     space: Space | None = None
     source: str | None = Field(None, description="Where it comes from.", examples=["chat"])
-    category: str | None = Field(None, description="One of the setting memory.categories.", examples=["observation"])
-    importance: float | None = Field(None, description="How much it matters, from 0 to 1.", examples=[0.5])
+    category: str | None = Field(
+        None, description="One of the setting memory.categories.", examples=["observation"]
+    )
+    importance: float | None = Field(
+        None, description="How much it matters, from 0 to 1.", examples=[0.5]
+    )
     tags: list[str] = Field(default=[], description="Tags for all messages.", examples=[["sport"]])
-    metadata: dict[str, Any] | None = Field(None, description="Anything else to keep with all messages.")
-    time: Time | None = Field(None, description="When messages without a time of their own were said; else now.")
+    metadata: dict[str, Any] | None = Field(
+        None, description="Anything else to keep with all messages."
+    )
+    time: Time | None = Field(
+        None, description="When messages without a time of their own were said; else now."
+    )
     force: bool = Field(False, description="Keep messages although they were forgotten.")
 
 
@@ -148,14 +203,27 @@ class Unwanted(Body):
 class Forget(Body):
     """What to forget: ids, or a filter with the number of memories that it is expected to take."""
 
-    ids: list[str] | None = Field(None, description="The memories and documents.", examples=[[EXAMPLE_ID]])
+    ids: list[str] | None = Field(
+        None, description="The memories and documents.", examples=[[EXAMPLE_ID]]
+    )
     where: Unwanted | None = Field(None, description="A filter in place of ids.")
-    query: str | None = Field(None, description="Words that every forgotten text holds, all of them.", examples=["staging database"])
+    query: str | None = Field(
+        None,
+        description="Words that every forgotten text holds, all of them.",
+        examples=["staging database"],
+    )
     dry_run: bool = Field(False, description="Only tell what would go.")
-    expect: int | None = Field(None, description="How many memories and documents go; needed with a filter.", examples=[3])
-    only: bool = Field(False, description="Leave what superseded them, and other states of the same file.")
+    expect: int | None = Field(
+        None, description="How many memories and documents go; needed with a filter.", examples=[3]
+    )
+    only: bool = Field(
+        False, description="Leave what superseded them, and other states of the same file."
+    )
     force: bool = Field(False, description="Forget what is protected too.")
-    tombstone: bool = Field(True, description="Keep a keyed hash of each text, so that it is rejected when it is offered again.")
+    tombstone: bool = Field(
+        True,
+        description="Keep a keyed hash of each text, so that it is rejected when it is offered again.",
+    )
     check: bool = Field(True, description="Search the bytes of the store's files afterwards.")
 
 
@@ -171,14 +239,21 @@ class Weights(Body):
 class Narrowed(Body):
     """A question and what may be seen for it."""
 
-    query: str = Field(description="What is asked, in words.", examples=["which port does the staging database use"])
+    query: str = Field(
+        description="What is asked, in words.",
+        examples=["which port does the staging database use"],
+    )
     k: int | None = Field(None, description="How many hits to return.", examples=[5])
-    preset: str | None = Field(None, description="Named weights of the score: one of score.presets.", examples=["balanced"])
+    preset: str | None = Field(
+        None, description="Named weights of the score: one of score.presets.", examples=["balanced"]
+    )
     weights: Weights | None = Field(None, description="Weights of your own in place of a preset.")
     where: Where | None = Field(None, description="Which memories are seen.")
     as_of: Time | None = None
     known_at: Time | None = None
-    min_similarity: float | None = Field(None, description="A hit with a lower cosine is not returned.")
+    min_similarity: float | None = Field(
+        None, description="A hit with a lower cosine is not returned."
+    )
     budget_tokens: int | None = Field(None, description="The most tokens to return; 0 is no limit.")
     seed: int = Field(0, description="Of the random walk, where the settings choose one.")
 
@@ -192,14 +267,17 @@ class Search(Narrowed):
 class Hybrid(Search):
     """A question to words and meaning at once."""
 
-    staged: bool = Field(False, description="Find sections first, then only the chunks inside the best of them.")
+    staged: bool = Field(
+        False, description="Find sections first, then only the chunks inside the best of them."
+    )
 
 
 class Question(Search):
     """A question."""
 
     recipe: str | None = Field(
-        None, description="The stages to run: fast, balanced, thorough, reranked, agent, staged, passages, lexical or dense."
+        None,
+        description="The stages to run: fast, balanced, thorough, reranked, agent, staged, passages, lexical or dense.",
     )
     trace: bool = Field(False, description="Add a trace, which /v1/replay reads.")
 
@@ -214,25 +292,47 @@ class Doubt(Narrowed):
 class Replayable(Body):
     """A trace, as an answer of /v1/recall has it under `trace`."""
 
-    trace: dict[str, Any] = Field(description="What an answer had under `trace`.", examples=[{"format": "clew-trace", "version": 1}])
+    trace: dict[str, Any] = Field(
+        description="What an answer had under `trace`.",
+        examples=[{"format": "clew-trace", "version": 1}],
+    )
 
 
 class Import(Body):
     """What to bring in: data, or a path below a folder that the server allows."""
 
-    data: str | None = Field(None, description="The text or file itself.", examples=["# Harbour\n\nCranes are inspected in March."])
+    data: str | None = Field(
+        None,
+        description="The text or file itself.",
+        examples=["# Harbour\n\nCranes are inspected in March."],
+    )
     encoding: Literal["text", "base64"] = Field("text", description="How `data` is written.")
-    name: str | None = Field(None, description="The name of `data`: under the same one it takes the place of what was there.")
-    path: str | None = Field(None, description="A file or folder on the server's machine, absolute or below one of serve.import_roots.")
-    format: str | None = Field(None, description="Read it as this: text, markdown, html, pdf, docx, conversation, python, …")
+    name: str | None = Field(
+        None,
+        description="The name of `data`: under the same one it takes the place of what was there.",
+    )
+    path: str | None = Field(
+        None,
+        description="A file or folder on the server's machine, absolute or below one of serve.import_roots.",
+    )
+    format: str | None = Field(
+        None,
+        description="Read it as this: text, markdown, html, pdf, docx, conversation, python, …",
+    )
     space: Space | None = None
     category: str | None = Field(None, description="The category of what is imported.")
     importance: float | None = Field(None, description="How much it matters, from 0 to 1.")
     tags: list[str] = Field(default=[], description="Tags for all of it.")
-    metadata: dict[str, Any] | None = Field(None, description="Anything else to keep with all of it.")
-    exclude: list[str] = Field(default=[], description="Leave out what matches, written as in .gitignore.")
+    metadata: dict[str, Any] | None = Field(
+        None, description="Anything else to keep with all of it."
+    )
+    exclude: list[str] = Field(
+        default=[], description="Leave out what matches, written as in .gitignore."
+    )
     include_hidden: bool = Field(False, description="Take hidden files too.")
-    force: bool = Field(False, description="Read unchanged files anew, and keep documents that were forgotten.")
+    force: bool = Field(
+        False, description="Read unchanged files anew, and keep documents that were forgotten."
+    )
 
 
 class Listing(BaseModel):
@@ -244,7 +344,9 @@ class Listing(BaseModel):
     limit: int = Field(10, ge=1, le=1000, description="How many on a page.")
     cursor: str | None = Field(None, description="The `cursor` of the page before.")
     space: Space | None = None
-    kind: list[str] | None = Field(None, description="One of these: memory, document, section, chunk.")
+    kind: list[str] | None = Field(
+        None, description="One of these: memory, document, section, chunk."
+    )
     category: list[str] | None = Field(None, description="One of these.")
     tag: list[str] | None = Field(None, description="All of these.")
     since: Time | None = None

@@ -1,8 +1,9 @@
 """Run imports for a server, in a process of their own with limits on CPU time and memory.
 
-The server starts this module with `import_process` and talks to it over stdin and stdout, one JSON object per line:
-first how to open the store and what the limits are, then one object for each job. Answers are progress, and at the end
-of a job its report, its error, or that it stopped between two files because it was asked to.
+The server starts this module with `import_process` and talks to it over stdin and stdout, one JSON
+object per line: first how to open the store and what the limits are, then one object for each job.
+Answers are progress, and at the end of a job its report, its error, or that it stopped between two
+files because it was asked to.
 """
 
 from __future__ import annotations
@@ -22,11 +23,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from clew.engine import open as open_clew
+from clew.engine.telemetry.watch import Ledger
 from clew.errors import ClewError
 from clew.surface import payload
-from clew.surface.http.job import job_of
-from clew.surface.http.job_import import StoppingError, run_import
-from clew.telemetry.ledger import Ledger
+from clew.surface.http.jobs import StoppingError, job_of, run_import
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +52,8 @@ class Limits:
         if resource is not None:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would hold memories
         if resource is not None and memory_mb is not None:
-            # Not RLIMIT_AS, which counts address space that is only reserved: 590 MB with the default model, of which 290 are used.
+            # Not RLIMIT_AS, which counts address space that is only reserved: 590 MB with the
+            # default model, of which 290 are used.
             _lower(resource.RLIMIT_DATA, math.ceil(memory_mb * MEGABYTE))
 
     def begin_step(self) -> None:
@@ -63,7 +64,9 @@ class Limits:
 
 def _lower(kind: int, amount: int) -> None:
     _, hard = resource.getrlimit(kind)
-    resource.setrlimit(kind, (amount if hard == resource.RLIM_INFINITY else min(amount, hard), hard))
+    resource.setrlimit(
+        kind, (amount if hard == resource.RLIM_INFINITY else min(amount, hard), hard)
+    )
 
 
 def main() -> None:
@@ -125,7 +128,13 @@ class Inbox:
         self._jobs.put(None)
 
 
-def _answer(clew: Clew, request: Mapping[str, Any], answers: IO[str], limits: Limits, stopping: threading.Event) -> dict[str, Any]:
+def _answer(
+    clew: Clew,
+    request: Mapping[str, Any],
+    answers: IO[str],
+    limits: Limits,
+    stopping: threading.Event,
+) -> dict[str, Any]:
     def progress(what: str, done: int, total: int | None) -> None:
         if stopping.is_set():
             raise StoppingError
@@ -134,7 +143,9 @@ def _answer(clew: Clew, request: Mapping[str, Any], answers: IO[str], limits: Li
 
     clew.watch.ledger = Ledger()
     path = request["path"]
-    report = run_import(clew, job_of(request["job"]), None if path is None else Path(path), progress)
+    report = run_import(
+        clew, job_of(request["job"]), None if path is None else Path(path), progress
+    )
     return {"report": payload.imported(report), "ledger": clew.watch.ledger.totals()}
 
 
@@ -159,7 +170,8 @@ def _depend_on(parent: int) -> None:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
     if sys.platform == "linux":
-        # A thread that waits for the pipe to close cannot run while C code holds the interpreter's lock; the kernel can.
+        # A thread that waits for the pipe to close cannot run while C code holds the interpreter's
+        # lock; the kernel can.
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         with suppress(OSError):  # where memory runs out, this process goes first and not the server

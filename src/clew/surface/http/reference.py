@@ -93,7 +93,9 @@ for it needs the right admin over the whole store.
 ## Routes
 """
 RIGHTS = {"get": "read", "post": "write", "patch": "write", "delete": "write"}
-READING = frozenset({"/v1/recall", "/v1/search/hybrid", "/v1/search/agent", "/v1/why", "/v1/why-not", "/v1/replay"})
+READING = frozenset(
+    {"/v1/recall", "/v1/search/hybrid", "/v1/search/agent", "/v1/why", "/v1/why-not", "/v1/replay"}
+)
 
 
 def reference_markdown() -> str:
@@ -103,7 +105,11 @@ def reference_markdown() -> str:
 
     with clew.open(":memory:", model={"embedder": "none"}) as empty:
         document = make_app(empty).openapi()
-    routes = [_section(path, method, told, document) for path, methods in document["paths"].items() for method, told in methods.items()]
+    routes = [
+        _section(path, method, told, document)
+        for path, methods in document["paths"].items()
+        for method, told in methods.items()
+    ]
     told = [*(line for section in routes for line in section), *_objects(document)]
     return INTRODUCTION + "\n".join(_codes()) + "\n" + MEANWHILE + "\n" + "\n".join(told)
 
@@ -113,7 +119,16 @@ def _objects(document: Mapping[str, Any]) -> Iterator[str]:
     yield from ("## Objects", "")
     for name in ("Where", "Weights"):
         schema = document["components"]["schemas"][name]
-        yield from (f"### {name}", "", schema["description"], "", "| field | takes | what it is |", "|---|---|---|", *_rows(schema), "")
+        yield from (
+            f"### {name}",
+            "",
+            schema["description"],
+            "",
+            "| field | takes | what it is |",
+            "|---|---|---|",
+            *_rows(schema),
+            "",
+        )
 
 
 def _codes() -> Iterator[str]:
@@ -123,11 +138,19 @@ def _codes() -> Iterator[str]:
     found: dict[int, list[str]] = {}
     for module in (errors, problems):
         for each in vars(module).values():
-            if isinstance(each, type) and issubclass(each, errors.ClewError) and each.__module__ == module.__name__ and "." in each.code:
+            if (
+                isinstance(each, type)
+                and issubclass(each, errors.ClewError)
+                and each.__module__ == module.__name__
+                and "." in each.code
+            ):
                 found.setdefault(problems.status_of(each.code), []).append(each.code)
     found[problems.INTERNAL] = ["bug"]
     hidden = {errors.ClewError.code, problems.HttpError.code, errors.SettingError.code}
-    yield from (f"| {status} | {', '.join(f'`{code}`' for code in sorted(set(found[status]) - hidden))} |" for status in sorted(found))
+    yield from (
+        f"| {status} | {', '.join(f'`{code}`' for code in sorted(set(found[status]) - hidden))} |"
+        for status in sorted(found)
+    )
 
 
 def right_of(path: str, method: str) -> str:
@@ -143,12 +166,23 @@ def right_of(path: str, method: str) -> str:
     return "read" if path in READING else RIGHTS[method]
 
 
-def _section(path: str, method: str, told: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[str]:
-    yield from (f"### {method.upper()} {path}", "", f"{told['description']} Right: {right_of(path, method)}.", "")
+def _section(
+    path: str, method: str, told: Mapping[str, Any], document: Mapping[str, Any]
+) -> Iterator[str]:
+    yield from (
+        f"### {method.upper()} {path}",
+        "",
+        f"{told['description']} Right: {right_of(path, method)}.",
+        "",
+    )
     rows = [*_parameters(path, told), *_fields(told, document)]
     if rows:
         yield from ("| field | takes | what it is |", "|---|---|---|", *rows, "")
-    done = [f"{status} {each['description'].rstrip('.')}" for status, each in told["responses"].items() if int(status) < 400]
+    done = [
+        f"{status} {each['description'].rstrip('.')}"
+        for status, each in told["responses"].items()
+        if int(status) < 400
+    ]
     refused = [status for status in told["responses"] if int(status) >= 400]
     yield from (f"Answers: {'; '.join(done)}. Refusals: {', '.join(sorted(refused))}.", "")
 
@@ -156,7 +190,11 @@ def _section(path: str, method: str, told: Mapping[str, Any], document: Mapping[
 def _parameters(path: str, told: Mapping[str, Any]) -> Iterator[str]:
     for each in told.get("parameters", ()):
         where = "path" if each["in"] == "path" else "query"
-        about = ("The job." if "jobs" in path else "The memory.") if where == "path" else each.get("description") or _about(each["schema"])
+        about = (
+            ("The job." if "jobs" in path else "The memory.")
+            if where == "path"
+            else each.get("description") or _about(each["schema"])
+        )
         yield f"| `{each['name']}` ({where}) | {_type(each['schema'])} | {about} |"
 
 
@@ -164,7 +202,9 @@ def _fields(told: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[st
     body = told.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
     if body is None:
         return
-    named = next(each["$ref"] for each in body.get("anyOf", [body]) if "$ref" in each).rpartition("/")[2]
+    named = next(each["$ref"] for each in body.get("anyOf", [body]) if "$ref" in each).rpartition(
+        "/"
+    )[2]
     yield from _rows(document["components"]["schemas"][named])
 
 
@@ -175,7 +215,9 @@ def _rows(schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _about(field: Mapping[str, Any]) -> str:
-    inner = next((each["description"] for each in field.get("anyOf", ()) if "description" in each), "")
+    inner = next(
+        (each["description"] for each in field.get("anyOf", ()) if "description" in each), ""
+    )
     return str(field.get("description", inner)).replace("|", "\\|")
 
 
@@ -196,7 +238,13 @@ def _type(schema: Mapping[str, Any]) -> str:
     return NAMES.get(str(schema.get("type")), "anything")
 
 
-NAMES = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false", "object": "an object"}
+NAMES = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "true or false",
+    "object": "an object",
+}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""One tool call, one resource: from what was asked to what is sent. Synchronous; the server runs it in threads."""
+"""One tool call, one resource: from what was asked to what is sent. Synchronous.
+
+The server runs it in threads.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,11 @@ from urllib.parse import unquote
 
 from clew.errors import ClewError, InputError, NotFoundError
 from clew.surface import payload
-from clew.surface.mcp.arguments import checked
-from clew.surface.mcp.budget import LEAST_TOKENS, Answer, Told, fitted, tokens
-from clew.surface.mcp.quoting import NOTICE
-from clew.surface.mcp.tools import Tool
+from clew.surface.mcp.budget import LEAST_TOKENS, NOTICE, Answer, Told, fitted, tokens
+from clew.surface.mcp.tools import Tool, checked
 
 if TYPE_CHECKING:
-    from clew.engine.guarded import Guarded
+    from clew.engine.authorised import Guarded
 
 Opened = Callable[[], "Guarded"]
 """Returns the Clew of whoever asks; the first time it may have to be opened."""
@@ -37,7 +38,8 @@ def call(opened: Opened, tool: Tool, given: Mapping[str, Any] | None) -> Answere
     try:
         arguments = checked(tool, given)
         memory = opened()
-        from clew.surface.mcp.calls import CALLS  # noqa: PLC0415 - the engine, which listing the tools does not need
+        # The engine, which listing the tools does not need
+        from clew.surface.mcp.calls import CALLS  # noqa: PLC0415
 
         limit = _budget(memory, arguments.pop("max_tokens", None))
         return Answered(fitted(CALLS[tool.name](memory, arguments), limit))
@@ -46,21 +48,37 @@ def call(opened: Opened, tool: Tool, given: Mapping[str, Any] | None) -> Answere
 
 
 def _budget(memory: Guarded, asked: int | None) -> int:
-    """Return how many tokens an answer may have: those of the settings, or fewer if the caller says so."""
+    """Return how many tokens an answer may have.
+
+    Those of the settings, or fewer if the caller says so.
+    """
     most = memory.clew.settings.mcp.answer_tokens
     if asked is not None and asked < LEAST_TOKENS:
-        raise InputError("max_tokens", asked, f"is fewer than the {LEAST_TOKENS} that an answer needs", "Ask for more, or for fewer hits.")
+        raise InputError(
+            "max_tokens",
+            asked,
+            f"is fewer than the {LEAST_TOKENS} that an answer needs",
+            "Ask for more, or for fewer hits.",
+        )
     return most if asked is None else min(most, asked)
 
 
 def failure(error: Exception) -> dict[str, Any]:
-    """Return an error for the caller: the core's code and words; of what nobody foresaw only its kind, the rest goes to the log."""
+    """Return an error for the caller: the core's code and words.
+
+    Of what nobody foresaw only its kind, the rest goes to the log.
+    """
     if isinstance(error, ClewError):
         return payload.error(error)
     if isinstance(error, OSError):
         return {"error": {"code": "system", "message": error.strerror or type(error).__name__}}
     log.exception("a call failed")
-    return {"error": {"code": "bug", "message": f"{type(error).__name__}. This is a bug; the server's log tells where it happened."}}
+    return {
+        "error": {
+            "code": "bug",
+            "message": f"{type(error).__name__}. This is a bug; the server's log tells where it happened.",
+        }
+    }
 
 
 def read(opened: Opened, uri: str) -> str:
@@ -72,7 +90,9 @@ def read(opened: Opened, uri: str) -> str:
 
         return payload.dumps(fitted(calls.status(memory, {}), limit).structured)
     if not uri.startswith(MEMORY_URI):
-        raise NotFoundError(f"No resource {uri}. There are {STATUS_URI} and {MEMORY_URI}{{id}}.", uri=uri)
+        raise NotFoundError(
+            f"No resource {uri}. There are {STATUS_URI} and {MEMORY_URI}{{id}}.", uri=uri
+        )
     id = unquote(uri.removeprefix(MEMORY_URI))
     node = memory.get(id)
     if node is None:

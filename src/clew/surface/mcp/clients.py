@@ -34,15 +34,20 @@ def _shell(command: Sequence[str]) -> str:
 
 
 def _toml(command: Sequence[str]) -> str:
-    first, *rest = (json.dumps(part, ensure_ascii=False) for part in command)  # a JSON string is a TOML string
+    # a JSON string is a TOML string
+    first, *rest = (json.dumps(part, ensure_ascii=False) for part in command)
     return f"[mcp_servers.{NAME}]\ncommand = {first}\nargs = [{', '.join(rest)}]"
 
 
 CLIENTS: Mapping[str, Client] = {
     "claude-code": Client("run in a shell; --scope user for all projects", _shell),
-    "claude-desktop": Client("claude_desktop_config.json (Settings, Developer, Edit Config)", _document("mcpServers")),
+    "claude-desktop": Client(
+        "claude_desktop_config.json (Settings, Developer, Edit Config)", _document("mcpServers")
+    ),
     "codex": Client("~/.codex/config.toml", _toml),
-    "cursor": Client("~/.cursor/mcp.json, or .cursor/mcp.json in a project", _document("mcpServers")),
+    "cursor": Client(
+        "~/.cursor/mcp.json, or .cursor/mcp.json in a project", _document("mcpServers")
+    ),
     "gemini": Client("~/.gemini/settings.json", _document("mcpServers")),
     "vscode": Client(".vscode/mcp.json", _document("servers", type="stdio")),
     "windsurf": Client("~/.codeium/windsurf/mcp_config.json", _document("mcpServers")),

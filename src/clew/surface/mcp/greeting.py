@@ -1,8 +1,11 @@
-"""The first words to a client, while the SDK is still loading: who we are and which tools there are, as the SDK itself would say it.
+"""The first words to a client, while the SDK is still loading.
 
-Loading the SDK takes about a second, and every start of every agent waits for `tools/list`. So the messages with which all
-clients begin are answered from plain data; a test holds each answer against the SDK's own. The first other message ends the
-greeting: the SDK is then told what was said so far, and carries on.
+Who we are and which tools there are, as the SDK itself would say it.
+
+Loading the SDK takes about a second, and every start of every agent waits for `tools/list`. So the
+messages with which all clients begin are answered from plain data; a test holds each answer against
+the SDK's own. The first other message ends the greeting: the SDK is then told what was said so far,
+and carries on.
 """
 
 from __future__ import annotations
@@ -23,7 +26,8 @@ INSTRUCTIONS = (
 )
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS_VERSIONS = ("2026-07-28",)
-VERSION_KEY = "io.modelcontextprotocol/protocolVersion"  # in the `_meta` of every request of the stateless revisions
+# in the `_meta` of every request of the stateless revisions
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CLIENT_KEYS = ("io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities")
 SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 INITIALIZED = "notifications/initialized"
@@ -40,7 +44,10 @@ class Greeting:
     _version: str | None = None
 
     def held(self, incoming: Iterable[str], outgoing: TextIO) -> bool:
-        """Answer what can be answered; tell whether a message came that cannot, rather than the end."""
+        """Answer what can be answered.
+
+        Tell whether a message came that cannot, rather than the end.
+        """
         for line in incoming:
             answer = self._answer(line)
             if answer is None:
@@ -54,7 +61,11 @@ class Greeting:
     def _answer(self, line: str) -> dict[str, Any] | None:
         """Return the answer to a line, empty where none is due, or None where the SDK must see to it."""
         message = read(line)
-        if message.get("method") == INITIALIZED and "id" not in message and self._version is not None:
+        if (
+            message.get("method") == INITIALIZED
+            and "id" not in message
+            and self._version is not None
+        ):
             self.heard.append(line)
             return {}
         result = self._result(message)
@@ -73,10 +84,18 @@ class Greeting:
             return None
         if self._version is None and _is_stateless(params):
             return _stateless(method, params)
-        if method == "initialize" and self._version is None and (version := _handshake(params)) is not None:
+        if (
+            method == "initialize"
+            and self._version is None
+            and (version := _handshake(params)) is not None
+        ):
             self._version = version
             return introduced(version)
-        plain = self._version is not None and params.keys() <= {"_meta"} and VERSION_KEY not in _meta(params)
+        plain = (
+            self._version is not None
+            and params.keys() <= {"_meta"}
+            and VERSION_KEY not in _meta(params)
+        )
         return {"tools": tool_list()} if plain and method == "tools/list" else None
 
 
@@ -92,8 +111,14 @@ def read(line: str) -> Message:
 def _handshake(params: Message) -> str | None:
     """Return the version that a client proposes, if its proposal is as it should be."""
     client, version = params.get("clientInfo"), params.get("protocolVersion")
-    sound = isinstance(client, dict) and all(isinstance(client.get(name), str) for name in ("name", "version"))
-    return version if sound and isinstance(params.get("capabilities"), dict) and version in HANDSHAKE_VERSIONS else None
+    sound = isinstance(client, dict) and all(
+        isinstance(client.get(name), str) for name in ("name", "version")
+    )
+    return (
+        version
+        if sound and isinstance(params.get("capabilities"), dict) and version in HANDSHAKE_VERSIONS
+        else None
+    )
 
 
 def _meta(params: Message) -> Message:
@@ -103,18 +128,32 @@ def _meta(params: Message) -> Message:
 
 def _is_stateless(params: Message) -> bool:
     meta = _meta(params)
-    return meta.get(VERSION_KEY) in STATELESS_VERSIONS and all(isinstance(meta.get(key), dict) for key in CLIENT_KEYS)
+    return meta.get(VERSION_KEY) in STATELESS_VERSIONS and all(
+        isinstance(meta.get(key), dict) for key in CLIENT_KEYS
+    )
 
 
 def _stateless(method: object, params: Message) -> dict[str, Any] | None:
     if params.keys() != {"_meta"}:
         return None
     answers: dict[str, dict[str, Any]] = {
-        "server/discover": {"supportedVersions": list(STATELESS_VERSIONS), "capabilities": CAPABILITIES, "instructions": INSTRUCTIONS},
-        "tools/list": {"tools": [{**tool, "inputSchema": _type_first(tool["inputSchema"])} for tool in tool_list()]},
+        "server/discover": {
+            "supportedVersions": list(STATELESS_VERSIONS),
+            "capabilities": CAPABILITIES,
+            "instructions": INSTRUCTIONS,
+        },
+        "tools/list": {
+            "tools": [
+                {**tool, "inputSchema": _type_first(tool["inputSchema"])} for tool in tool_list()
+            ]
+        },
     }
     told = answers.get(str(method))
-    return None if told is None else {**dict(sorted({**CACHING, **told}.items())), "_meta": {SERVER_KEY: SERVER}}
+    return (
+        None
+        if told is None
+        else {**dict(sorted({**CACHING, **told}.items())), "_meta": {SERVER_KEY: SERVER}}
+    )
 
 
 def _type_first(schema: Message) -> dict[str, Any]:
@@ -123,13 +162,21 @@ def _type_first(schema: Message) -> dict[str, Any]:
 
 
 SERVER = {"name": NAME, "title": TITLE, "version": __version__}
-CAPABILITIES = {"resources": {"listChanged": False, "subscribe": False}, "tools": {"listChanged": False}}
+CAPABILITIES = {
+    "resources": {"listChanged": False, "subscribe": False},
+    "tools": {"listChanged": False},
+}
 CACHING = {"cacheScope": "private", "resultType": "complete", "ttlMs": 0}
 
 
 def introduced(version: str) -> dict[str, Any]:
     """Return the answer to `initialize`."""
-    return {"capabilities": CAPABILITIES, "instructions": INSTRUCTIONS, "protocolVersion": version, "serverInfo": SERVER}
+    return {
+        "capabilities": CAPABILITIES,
+        "instructions": INSTRUCTIONS,
+        "protocolVersion": version,
+        "serverInfo": SERVER,
+    }
 
 
 def unsaid(lines: Iterable[str], answered: set[Any]) -> Iterator[str]:

@@ -58,18 +58,39 @@ RESOURCES = f"""\
 
 def reference_markdown() -> str:
     """Return the page."""
-    return "\n".join([INTRODUCTION, *_clients(), "## Tools", "", *(line for tool in TOOLS for line in _tool(tool)), RESOURCES])
+    return "\n".join(
+        [
+            INTRODUCTION,
+            *_clients(),
+            "## Tools",
+            "",
+            *(line for tool in TOOLS for line in _tool(tool)),
+            RESOURCES,
+        ]
+    )
 
 
 def _clients() -> Iterator[str]:
     for name, client in CLIENTS.items():
         kind = {"claude-code": "sh", "codex": "toml"}.get(name, "json")
-        yield from (f"`{name}`: {client.place}", "", f"```{kind}", client.snippet(COMMAND), "```", "")
+        yield from (
+            f"`{name}`: {client.place}",
+            "",
+            f"```{kind}",
+            client.snippet(COMMAND),
+            "```",
+            "",
+        )
 
 
 def _tool(tool: Tool) -> Iterator[str]:
     yield from (f"### {tool.name}", "", tool.description, "")
-    manners = {"reads only": tool.reads, "destructive": tool.destroys, "idempotent": tool.repeatable, "closed world": True}
+    manners = {
+        "reads only": tool.reads,
+        "destructive": tool.destroys,
+        "idempotent": tool.repeatable,
+        "closed world": True,
+    }
     yield from (f"Marked as: {', '.join(name for name, holds in manners.items() if holds)}.", "")
     if tool.takes:
         yield from ("| argument | kind | what it says |", "|---|---|---|")
@@ -78,7 +99,10 @@ def _tool(tool: Tool) -> Iterator[str]:
             for name, each in tool.takes.items()
         )
         yield ""
-    yield from (f"Answers with {', '.join(f'`{name}`' for name in tool.gives)}, and more where there is more.", "")
+    yield from (
+        f"Answers with {', '.join(f'`{name}`' for name in tool.gives)}, and more where there is more.",
+        "",
+    )
 
 
 def _kind(schema: dict[str, Any]) -> str:

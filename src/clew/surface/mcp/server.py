@@ -1,8 +1,13 @@
-"""The server: the official SDK's handlers, each a short way to `answering`. Importing this loads the SDK, and not the engine."""
+"""The server: the official SDK's handlers, each a short way to `answering`.
+
+Importing this loads the SDK, and not the engine.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +15,9 @@ import anyio
 import anyio.to_thread
 import mcp.types as wire
 from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_REQUEST
 
 from clew import __version__
 from clew.errors import ClewError
@@ -22,13 +29,17 @@ from clew.surface.mcp.tools import BY_NAME, tool_list
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
-    from clew.engine.guarded import Guarded
+    from clew.engine import Clew
+    from clew.engine.auth import Grant
+    from clew.engine.authorised import Guarded
 
 AT_ONCE = 8  # calls that run side by side; the store has one writer, and a recall keeps a core busy
 JSON = "application/json"
 
 Caller = Callable[[Any], "Guarded"]
-"""From the HTTP request, or None on stdio, to the Clew of whoever sent it; called in a worker thread."""
+"""From the HTTP request, or None on stdio, to the Clew of whoever sent it; called in a worker
+thread.
+"""
 
 
 class Handlers:
@@ -40,7 +51,8 @@ class Handlers:
         self._tools = [wire.Tool.model_validate(tool) for tool in tool_list()]
 
     async def _in_thread(self, work: Callable[[], Any]) -> Any:
-        self._limiter = self._limiter or anyio.CapacityLimiter(AT_ONCE)  # made inside the loop that it belongs to
+        # made inside the loop that it belongs to
+        self._limiter = self._limiter or anyio.CapacityLimiter(AT_ONCE)
         # Never abandoned: a write that was begun ends before its connection does.
         return await anyio.to_thread.run_sync(work, limiter=self._limiter)
 
@@ -48,39 +60,68 @@ class Handlers:
         """Return the tools, all on one page."""
         return wire.ListToolsResult(tools=self._tools)
 
-    async def call_tool(self, ctx: ServerRequestContext[Any], params: wire.CallToolRequestParams) -> wire.CallToolResult:
+    async def call_tool(
+        self, ctx: ServerRequestContext[Any], params: wire.CallToolRequestParams
+    ) -> wire.CallToolResult:
         """Return a tool's answer; only a tool that does not exist is an error of the protocol."""
         tool = BY_NAME.get(params.name)
         if tool is None:
-            raise MCPError(wire.INVALID_PARAMS, f"Unknown tool: {params.name[:64]}. There are {', '.join(BY_NAME)}.")
+            raise MCPError(
+                wire.INVALID_PARAMS,
+                f"Unknown tool: {params.name[:64]}. There are {', '.join(BY_NAME)}.",
+            )
         opened = partial(self._caller, ctx.request)
-        told, failed = await self._in_thread(partial(answering.call, opened, tool, params.arguments))
+        told, failed = await self._in_thread(
+            partial(answering.call, opened, tool, params.arguments)
+        )
         text = wire.TextContent(type="text", text=told.text)
-        return wire.CallToolResult(content=[text], structured_content=told.structured, is_error=failed)
+        return wire.CallToolResult(
+            content=[text], structured_content=told.structured, is_error=failed
+        )
 
-    async def list_resources(self, ctx: ServerRequestContext[Any], params: Any) -> wire.ListResourcesResult:  # noqa: ARG002 - as above
+    async def list_resources(
+        self, ctx: ServerRequestContext[Any], params: Any
+    ) -> wire.ListResourcesResult:  # noqa: ARG002 - as above
         """Return the one resource that has no parameter."""
-        status = wire.Resource(name="status", uri=answering.STATUS_URI, description="What is remembered, in numbers", mime_type=JSON)
+        status = wire.Resource(
+            name="status",
+            uri=answering.STATUS_URI,
+            description="What is remembered, in numbers",
+            mime_type=JSON,
+        )
         return wire.ListResourcesResult(resources=[status])
 
-    async def list_templates(self, ctx: ServerRequestContext[Any], params: Any) -> wire.ListResourceTemplatesResult:  # noqa: ARG002 - as above
+    async def list_templates(
+        self, ctx: ServerRequestContext[Any], params: Any
+    ) -> wire.ListResourceTemplatesResult:  # noqa: ARG002 - as above
         """Return the resource of each memory."""
         memory = wire.ResourceTemplate(
-            name="memory", uri_template=answering.MEMORY_URI + "{id}", description="A memory with all its fields", mime_type=JSON
+            name="memory",
+            uri_template=answering.MEMORY_URI + "{id}",
+            description="A memory with all its fields",
+            mime_type=JSON,
         )
         return wire.ListResourceTemplatesResult(resource_templates=[memory])
 
-    async def read_resource(self, ctx: ServerRequestContext[Any], params: wire.ReadResourceRequestParams) -> wire.ReadResourceResult:
+    async def read_resource(
+        self, ctx: ServerRequestContext[Any], params: wire.ReadResourceRequestParams
+    ) -> wire.ReadResourceResult:
         """Return a resource; an unknown one is an error of the protocol, which has no other way to say so."""
         uri = str(params.uri)
         try:
-            text = await self._in_thread(partial(answering.read, partial(self._caller, ctx.request), uri))
+            text = await self._in_thread(
+                partial(answering.read, partial(self._caller, ctx.request), uri)
+            )
         except ClewError as error:
-            raise MCPError(wire.INVALID_PARAMS, error.message, payload.error(error)["error"]) from error
+            raise MCPError(
+                wire.INVALID_PARAMS, error.message, payload.error(error)["error"]
+            ) from error
         except Exception as error:
             facts = answering.failure(error)["error"]
             raise MCPError(wire.INTERNAL_ERROR, facts["message"], facts) from error
-        return wire.ReadResourceResult(contents=[wire.TextResourceContents(uri=uri, mime_type=JSON, text=text)])
+        return wire.ReadResourceResult(
+            contents=[wire.TextResourceContents(uri=uri, mime_type=JSON, text=text)]
+        )
 
 
 def make_server(caller: Caller) -> Server[Any]:
@@ -97,3 +138,91 @@ def make_server(caller: Caller) -> Server[Any]:
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
     )
+
+
+# MCP over streamable HTTP, for `clew serve` to mount: every request says by its own token who asks,
+# and no session is kept.
+#
+# Importing this loads the SDK: whoever mounts it does so when the first request comes.
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Authorise = Callable[[Scope], "Grant"]
+"""From a request to what its sender may do, or an UnauthorisedError; called in a thread, for it may
+read the store.
+"""
+
+GRANT = "clew.grant"  # where the grant stands in the request's scope
+
+
+def streamable_app(
+    clew: Clew, *, authorise: Authorise
+) -> tuple[App, Callable[[], AbstractAsyncContextManager[None]]]:
+    """Return the ASGI application and what must run around it.
+
+    Give it a path of its own, matched without a redirect.
+
+    Requests stand alone, also those of the revisions that know sessions: a session would have to be
+    tied to its token and kept in this process. Host, Origin and the size of a request are checked
+    by whoever mounts it.
+    """
+
+    def caller(request: Any) -> Guarded:
+        # The engine, which listing the tools does not need
+        from clew.engine.authorised import Guarded  # noqa: PLC0415
+
+        return Guarded(clew, request.scope[GRANT])
+
+    manager = StreamableHTTPSessionManager(make_server(caller), json_response=True, stateless=True)
+    return Entrance(manager.handle_request, authorise), manager.run
+
+
+class Entrance:
+    """Lets in who is known; an object and no function, so that a router calls it as an application."""
+
+    def __init__(self, app: App, authorise: Authorise) -> None:
+        self._app = app
+        self._authorise = authorise
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request with the grant of its sender.
+
+        A stream for what the server has to say unasked is declined, as the protocol allows: there
+        is nothing, and each would hold a connection for as long as its client runs.
+        """
+        if scope["method"] == "GET":
+            await _declined(send)
+            return
+        try:
+            scope[GRANT] = await anyio.to_thread.run_sync(self._authorise, scope)
+        except ClewError as error:
+            await _refused(error, send)
+            return
+        await self._app(scope, receive, send)
+
+
+async def _declined(send: Send) -> None:
+    error = {
+        "code": INVALID_REQUEST,
+        "message": "Method Not Allowed: nothing is sent unasked. Send requests with POST.",
+    }
+    headers = [(b"content-type", b"application/json"), (b"allow", b"POST")]
+    await send({"type": "http.response.start", "status": 405, "headers": headers})
+    await send(
+        {
+            "type": "http.response.body",
+            "body": json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode(),
+        }
+    )
+
+
+async def _refused(error: ClewError, send: Send) -> None:
+    """Answer a request of nobody that is known."""
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"www-authenticate", b'Bearer realm="clew"'),
+    ]
+    await send({"type": "http.response.start", "status": 401, "headers": headers})
+    await send({"type": "http.response.body", "body": json.dumps(payload.error(error)).encode()})

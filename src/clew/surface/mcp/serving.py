@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import AsyncIterator, Iterator
@@ -10,11 +11,47 @@ from typing import Any, cast
 import anyio
 import anyio.to_thread
 from mcp.server.stdio import stdio_server
+from mcp.types import INVALID_REQUEST, PARSE_ERROR, jsonrpc_message_adapter
+from pydantic import ValidationError
 
 from clew.surface.mcp.greeting import Greeting, read, unsaid
-from clew.surface.mcp.objecting import objection
 from clew.surface.mcp.server import make_server
 from clew.surface.mcp.stdio import Once, Wire, lines
+
+# A line that is no message is answered too: the SDK drops it without a word, and whoever sent it
+# would wait for ever.
+#
+# It need not be hostile: a client that cuts a text in the middle of an emoji sends half a
+# character, which is not JSON.
+
+
+def objection(line: str) -> str | None:
+    """Return the answer to a line that the SDK cannot read, or None for one that it can.
+
+    An empty line says nothing.
+    """
+    if not line.strip():
+        return None
+    try:
+        jsonrpc_message_adapter.validate_json(line, by_name=False)  # as the SDK does
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        broken = found["type"] == "json_invalid"
+        told = {
+            "code": PARSE_ERROR if broken else INVALID_REQUEST,
+            "message": f"{found['msg']}. Send one message as JSON on a line."
+            if broken
+            else "This is no message of JSON-RPC 2.0.",
+        }
+        id = read(line).get("id")
+        return (
+            json.dumps(
+                {"jsonrpc": "2.0", "id": id if isinstance(id, int | str) else None, "error": told}
+            )
+            + "\n"
+        )
+    return None
+
 
 CANCELLED = "notifications/cancelled"  # such a request gets no answer
 LAST_ANSWERS_SECONDS = 30.0  # how long what was begun may take when the end has come
@@ -56,7 +93,10 @@ class Pending:
 
 
 class Incoming:
-    """The client's lines, each awaited in a thread; the last one is followed by its answer before the conversation ends."""
+    """The client's lines, each awaited in a thread.
+
+    The last one is followed by its answer before the conversation ends.
+    """
 
     def __init__(self, wire: Wire, greeting: Greeting, pending: Pending) -> None:
         self._lines: Iterator[str] = lines(wire, greeting)
@@ -110,9 +150,13 @@ def carry_on(once: Once, wire: Wire, greeting: Greeting) -> None:
 async def _serve(once: Once, wire: Wire, greeting: Greeting) -> None:
     server = make_server(once)
     pending = Pending()
-    incoming = cast(Any, Incoming(wire, greeting, pending))  # the SDK uses no more of a file than these have
+    # the SDK uses no more of a file than these have
+    incoming = cast(Any, Incoming(wire, greeting, pending))
     outgoing = cast(Any, Outgoing(wire, greeting, pending))
-    async with anyio.create_task_group() as tasks, stdio_server(incoming, outgoing) as (read, write):
+    async with (
+        anyio.create_task_group() as tasks,
+        stdio_server(incoming, outgoing) as (read, write),
+    ):
         tasks.start_soon(_end_on_signal, once, pending)
         await server.run(read, write, server.create_initialization_options())
         tasks.cancel_scope.cancel()
@@ -122,6 +166,7 @@ async def _end_on_signal(once: Once, pending: Pending) -> None:
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for _ in signals:
             await pending.over()
-            # A thread sits in a read of stdin that nothing can interrupt, so the loop would not end before the client does.
+            # A thread sits in a read of stdin that nothing can interrupt, so the loop would not end
+            # before the client does.
             await anyio.to_thread.run_sync(once.close)
             os._exit(0)

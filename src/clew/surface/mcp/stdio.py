@@ -1,7 +1,7 @@
 """`clew mcp`: one client at the other end of stdin and stdout, until either of them leaves.
 
-stdout carries the protocol alone: what anything else prints goes to stderr. The SDK is loaded while the client is greeted,
-and the store is opened by the first call that needs it.
+stdout carries the protocol alone: what anything else prints goes to stderr. The SDK is loaded while
+the client is greeted, and the store is opened by the first call that needs it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from clew.surface.mcp.greeting import Greeting
 
 if TYPE_CHECKING:
     from clew.engine import Clew
-    from clew.engine.access import Grant
-    from clew.engine.guarded import Guarded
+    from clew.engine.auth import Grant
+    from clew.engine.authorised import Guarded
 
 SERVING = "clew.surface.mcp.serving"  # the module that loads the SDK
 
@@ -31,7 +31,10 @@ class Wire(NamedTuple):
 
 
 class Once:
-    """The one caller of this process: the Clew is opened when it is first needed, what the caller may do is asked every time."""
+    """The one caller of this process.
+
+    The Clew is opened when it is first needed, what the caller may do is asked every time.
+    """
 
     def __init__(self, opening: Callable[[], Clew], granting: Callable[[Clew], Grant]) -> None:
         self._opening = opening
@@ -40,11 +43,15 @@ class Once:
         self._opened: Clew | None = None
 
     def __call__(self, request: Any) -> Guarded:  # noqa: ARG002 - on stdio there is none
-        """Return the caller's Clew; an opening that failed is tried again next time, and a token may be revoked meanwhile."""
+        """Return the caller's Clew.
+
+        An opening that failed is tried again next time, and a token may be revoked meanwhile.
+        """
         with self._lock:
             if self._opened is None:
                 self._opened = self._opening()
-        from clew.engine.guarded import Guarded  # noqa: PLC0415 - the engine, which listing the tools does not need
+        # The engine, which listing the tools does not need
+        from clew.engine.authorised import Guarded  # noqa: PLC0415
 
         return Guarded(self._opened, self._granting(self._opened))
 
@@ -75,7 +82,10 @@ def serve(once: Once) -> None:
 
 
 def claimed() -> Wire:
-    """Return the process's stdin and stdout for the protocol alone; for all else there is nothing to read, and stderr to write to."""
+    """Return the process's stdin and stdout for the protocol alone.
+
+    For all else there is nothing to read, and stderr to write to.
+    """
     wire = Wire(
         os.fdopen(os.dup(0), "r", encoding="utf-8", errors="replace", newline="\n"),
         os.fdopen(os.dup(1), "w", encoding="utf-8", errors="backslashreplace", newline="\n"),

@@ -38,7 +38,9 @@ def planted(name: str) -> Any:
     if name.startswith("secrets"):
         source = source.replace("~", "")
     generator = random.Random(name)
-    return yaml.safe_load(_BODY.sub(lambda found: _body(generator, found[1], int(found[2])), source))
+    return yaml.safe_load(
+        _BODY.sub(lambda found: _body(generator, found[1], int(found[2])), source)
+    )
 
 
 def _body(generator: random.Random, kind: str, length: int) -> str:

@@ -1,4 +1,7 @@
-"""The plots of a report, each a function from a result to an SVG picture; empty where there is nothing to draw."""
+"""The plots of a report, each a function from a result to an SVG picture.
+
+Empty where there is nothing to draw.
+"""
 
 from clew.evaluate.report.plots.ablations import ablation_plot
 from clew.evaluate.report.plots.categories import category_plot

@@ -8,7 +8,17 @@ from clew.evaluate.report.markup import Markup, joined
 from clew.evaluate.report.model import Result
 from clew.evaluate.report.plots.series import Series, series
 from clew.evaluate.report.shown import categories_of, percent
-from clew.evaluate.report.svg import CHARACTER, Scale, across, box, figure, label, mark, ticks, whisker
+from clew.evaluate.report.svg import (
+    CHARACTER,
+    Scale,
+    across,
+    box,
+    figure,
+    label,
+    mark,
+    ticks,
+    whisker,
+)
 from clew.evaluate.statistics import Interval
 
 WIDTH, LEFT, TOP = 1000.0, 190.0, 10.0
@@ -20,7 +30,10 @@ Part = tuple[Series, Mapping[str, float], Mapping[str, Interval]]
 
 
 def category_plot(result: Result) -> Markup:
-    """Draw one band for all questions and one for each category; a mark is a mean, a whisker its interval."""
+    """Draw one band for all questions and one for each category.
+
+    A mark is a mean, a whisker its interval.
+    """
     bands = [(name, points) for name, points in _bands(result) if points]
     if not bands:
         return Markup("")
@@ -36,21 +49,42 @@ def category_plot(result: Result) -> Markup:
         drawn.append(_band(name, points, scale, y, height))
         y += height
     grid = across(stops, scale, TOP, bottom, [f"{100 * stop:g}" for stop in stops])
-    return figure(f"{result.measure} by category", _description(bands, result), WIDTH, bottom + 26, *shaded, grid, *drawn)
+    return figure(
+        f"{result.measure} by category",
+        _description(bands, result),
+        WIDTH,
+        bottom + 26,
+        *shaded,
+        grid,
+        *drawn,
+    )
 
 
 def _bands(result: Result) -> Iterator[tuple[str, list[Point]]]:
     """Yield each band's name and points: all questions first."""
     every = series(result)
-    yield f"all ({result.questions})", _points(result, [(each, each.row.measures, each.row.ci) for each in every])
+    yield (
+        f"all ({result.questions})",
+        _points(result, [(each, each.row.measures, each.row.ci) for each in every]),
+    )
     for name in categories_of(result):
-        parts = [(each, each.row.by_category.get(name, {}), each.row.by_category_ci.get(name, {})) for each in every]
-        yield f"{name} ({result.categories[name]})" if name in result.categories else name, _points(result, parts)
+        parts = [
+            (each, each.row.by_category.get(name, {}), each.row.by_category_ci.get(name, {}))
+            for each in every
+        ]
+        yield (
+            f"{name} ({result.categories[name]})" if name in result.categories else name,
+            _points(result, parts),
+        )
 
 
 def _points(result: Result, parts: Sequence[Part]) -> list[Point]:
     return [
-        (each, values[result.measure], intervals.get(result.measure, Interval(values[result.measure], values[result.measure])))
+        (
+            each,
+            values[result.measure],
+            intervals.get(result.measure, Interval(values[result.measure], values[result.measure])),
+        )
         for each, values, intervals in parts
         if result.measure in values
     ]
@@ -64,11 +98,19 @@ def _band(name: str, points: list[Point], scale: Scale, top: float, height: floa
         shapes.append(whisker(scale(ci.low), y, scale(ci.high), y, each.kind))
         shapes.append(mark(scale(value), y, each.place, each.kind))
         shapes.append(
-            label(max(scale(ci.high), scale(value)) + 11, y + 4, f"{each.row.system} {percent(value)}", kind=f"value {each.kind}")
+            label(
+                max(scale(ci.high), scale(value)) + 11,
+                y + 4,
+                f"{each.row.system} {percent(value)}",
+                kind=f"value {each.kind}",
+            )
         )
     return joined(*shapes)
 
 
 def _description(bands: list[tuple[str, list[Point]]], result: Result) -> str:
-    told = (f"{name}: " + ", ".join(f"{each.row.system} {percent(value)}" for each, value, _ in points) for name, points in bands)
+    told = (
+        f"{name}: " + ", ".join(f"{each.row.system} {percent(value)}" for each, value, _ in points)
+        for name, points in bands
+    )
     return f"Percent, with {result.confidence:.0%} intervals. " + "; ".join(told) + "."

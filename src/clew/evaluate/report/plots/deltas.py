@@ -30,11 +30,16 @@ def _plot(panel: Panel, measure: str) -> Markup:
         label(RIGHT, 17, f"{won} won · {tied} tied · {lost} lost", anchor="end", kind="count"),
     ]
     description = f"Differences of {len(values)} questions in points, sorted: {won} won, {tied} tied, {lost} lost."
-    return figure(f"{measure} question by question, {panel.label}", description, WIDTH, HEIGHT, *shapes)
+    return figure(
+        f"{measure} question by question, {panel.label}", description, WIDTH, HEIGHT, *shapes
+    )
 
 
 def _bars(values: Sequence[float], x: Scale, y: Scale, kind: str) -> Markup:
-    """Draw all bars as one shape: a step for each change of height, not one element for each question."""
+    """Draw all bars as one shape.
+
+    A step for each change of height, not one element for each question.
+    """
     steps = [f"M{number(x(0))} {number(y(0))}"]
     previous = 0.0
     for place, value in enumerate((*values, 0.0)):

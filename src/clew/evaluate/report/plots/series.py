@@ -23,7 +23,13 @@ def series(result: Result) -> tuple[Series, ...]:
     """Give every row its shape and colour."""
     lead, made, others = lead_of(result), [], 0
     for place, row in enumerate(result.rows):
-        kind = "base" if row.system == BASELINE else "lead" if row is lead else f"other{others % COLOURS}"
+        kind = (
+            "base"
+            if row.system == BASELINE
+            else "lead"
+            if row is lead
+            else f"other{others % COLOURS}"
+        )
         others += kind.startswith("other")
         made.append(Series(row, place, kind))
     return tuple(made)

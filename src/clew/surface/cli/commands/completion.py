@@ -29,7 +29,9 @@ def completion_command(session: Session, shell: str | None) -> None:
     """  # noqa: D301 - click's own mark for a paragraph that keeps its lines
     chosen = shell or Path(os.environ.get("SHELL", "")).name
     if chosen not in SHELLS:
-        raise InputError("shell", chosen, "is not one that can be completed", f"Name one of {', '.join(SHELLS)}.")
+        raise InputError(
+            "shell", chosen, "is not one that can be completed", f"Name one of {', '.join(SHELLS)}."
+        )
     script = _script(chosen)
     session.answer({"shell": chosen, "script": script}, lambda: click.echo(script))
 
@@ -37,11 +39,15 @@ def completion_command(session: Session, shell: str | None) -> None:
 def _script(shell: str) -> str:
     from click.shell_completion import get_completion_class  # noqa: PLC0415 - only here
 
-    from clew.surface.cli.app import app  # noqa: PLC0415 - the app imports its commands, not they it
+    # The app imports its commands, not they it
+    from clew.surface.cli.app import app  # noqa: PLC0415
 
     kind = get_completion_class(shell)
     if kind is None:  # pragma: no cover - the three are click's own
-        raise InputError("shell", shell, "is not one that can be completed", f"Name one of {', '.join(SHELLS)}.")
+        raise InputError(
+            "shell", shell, "is not one that can be completed", f"Name one of {', '.join(SHELLS)}."
+        )
     found = kind(app, {}, "clew", VARIABLE)
-    # Not `source()`: for bash that also starts the bash of this machine, which need not be the one that reads the script.
+    # Not `source()`: for bash that also starts the bash of this machine, which need not be the one
+    # that reads the script.
     return found.source_template % found.source_vars()

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clew.errors import InputError
+from clew.files import expanded
+from clew.surface.cli.options import setting_keys
 from clew.surface.cli.session import Session, common
-from clew.surface.cli.values import setting_keys
+from clew.surface.cli.text import clean
 
 if TYPE_CHECKING:
     from clew.settings import Row
@@ -47,7 +49,12 @@ def _chosen(rows: tuple[Row, ...], key: str | None) -> list[Row]:
         import difflib  # noqa: PLC0415 - only the way to an error needs it
 
         near = difflib.get_close_matches(str(key), [row.key for row in rows], n=1, cutoff=0.3)
-        raise InputError("key", key, "there is no such setting", f"Did you mean {near[0]}?" if near else "List them with: clew config")
+        raise InputError(
+            "key",
+            key,
+            "there is no such setting",
+            f"Did you mean {near[0]}?" if near else "List them with: clew config",
+        )
     return chosen
 
 
@@ -61,10 +68,21 @@ def _show(file: str | None, rows: list[Row], *, in_detail: bool) -> None:
     table.add_column("from")
     table.add_column("value")
     for row in rows:
-        table.add_row(row.key, safe(row.source, DIM if row.source == "default" else WARN), safe(_value(row.value)))
+        table.add_row(
+            row.key,
+            safe(row.source, DIM if row.source == "default" else WARN),
+            safe(_value(row.value)),
+        )
         if in_detail:
-            table.add_row("", "", safe(f"{row.description} Takes {row.allowed}; default {_value(row.default)}.", DIM))
-    show(safe(f"file: {file or 'none (~/.config/clew/config.yaml would be read)'}", DIM, whole=True), whole_words(table))
+            table.add_row(
+                "",
+                "",
+                safe(f"{row.description} Takes {row.allowed}; default {_value(row.default)}.", DIM),
+            )
+    show(
+        safe(f"file: {file or 'none (~/.config/clew/config.yaml would be read)'}", DIM, whole=True),
+        whole_words(table),
+    )
 
 
 def _value(value: Any) -> str:
@@ -76,4 +94,50 @@ def _value(value: Any) -> str:
 
 
 def _weights(value: Any) -> str:
-    return " / ".join(f"{weight:g}" for weight in value.values()) if isinstance(value, dict) else f"{value:g}"
+    return (
+        " / ".join(f"{weight:g}" for weight in value.values())
+        if isinstance(value, dict)
+        else f"{value:g}"
+    )
+
+
+# `clew init`: makes a store and fetches its model, so that the first real command is quick.
+
+
+@click.command("init")
+@click.option("--no-model", is_flag=True, help="Do not fetch the model now.")
+@common
+def init_command(session: Session, *, no_model: bool) -> None:
+    """Make the store and fetch the embedding model.
+
+    Not needed: clew add makes the store it names, and the first command that wants vectors fetches
+    the model.
+    """
+    # Each start pays for what it uses
+    from clew.surface.cli.readiness import make_model_ready  # noqa: PLC0415
+
+    settings = session.settings().settings
+    path = expanded(session.store) if session.store else settings.store.file
+    created = not path.exists()
+    with session.clew(create=True):
+        pass
+    reason = "The model was not asked for (--no-model)." if no_model else make_model_ready(session)
+    document = {
+        "store": str(path),
+        "created": created,
+        "model": settings.model.embedder,
+        "model_ready": reason is None,
+        "notes": [reason] if reason else [],
+    }
+
+    def people() -> None:
+        click.echo(clean(f"Made {path}" if created else f"{path} is there already."))
+        if reason is None:
+            click.echo(clean(f"The model {settings.model.embedder} is ready."))
+        click.echo(
+            'Next: clew add "Something worth remembering", then clew recall "a question about it".'
+        )
+
+    if reason:
+        session.note(reason)
+    session.answer(document, people)

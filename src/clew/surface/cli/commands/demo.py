@@ -13,8 +13,8 @@ from typing import Any
 import click
 
 from clew.errors import InputError
+from clew.files import expanded
 from clew.surface.cli.session import Session, common
-from clew.user_files import expanded
 
 NAME = "demo.clew"
 
@@ -24,11 +24,12 @@ NAME = "demo.clew"
 def demo_command(session: Session) -> None:
     """See memories stored, recalled and explained.
 
-    Some 60 memories of a small team's agent, and six questions (one of them asked in two ways, so seven recalls) that
-    show why each answer came. The store is made in a temporary folder, or at --store PATH if nothing is there yet, and
-    is left to play with.
+    Some 60 memories of a small team's agent, and six questions (one of them asked in two ways, so
+    seven recalls) that show why each answer came. The store is made in a temporary folder, or at
+    --store PATH if nothing is there yet, and is left to play with.
     """
-    from clew.surface.cli.readiness import make_model_ready  # noqa: PLC0415 - each start pays for what it uses
+    # Each start pays for what it uses
+    from clew.surface.cli.readiness import make_model_ready  # noqa: PLC0415
 
     path = _place(session.store)
     lexical = make_model_ready(session)
@@ -43,7 +44,12 @@ def _place(store: str | None) -> Path:
         return Path(mkdtemp(prefix="clew-demo-")) / NAME
     path = expanded(store)
     if path.exists():
-        raise InputError("store", store, "exists already", "The demo fills a store of its own: name a new file, or leave --store out.")
+        raise InputError(
+            "store",
+            store,
+            "exists already",
+            "The demo fills a store of its own: name a new file, or leave --store out.",
+        )
     return path
 
 
@@ -52,8 +58,8 @@ def _told(session: Session, lexical: str | None) -> dict[str, Any]:
     from datetime import UTC, datetime  # noqa: PLC0415 - each start pays for what it uses
 
     from clew.surface import payload  # noqa: PLC0415
+    from clew.surface.cli import tour as view  # noqa: PLC0415 - loads rich
     from clew.surface.cli.tour import Hand, Tour  # noqa: PLC0415
-    from clew.surface.cli.views import tour as view  # noqa: PLC0415 - loads rich
     from clew.surface.cli.views.screen import show  # noqa: PLC0415
 
     def tell(page: Any) -> None:
@@ -73,11 +79,20 @@ def _told(session: Session, lexical: str | None) -> dict[str, Any]:
         recalls = []
         for number, each in enumerate(tour.ask(), start=2):
             tell(view.asked(number, each, now))
-            recalls += [{"title": each.question.title, **payload.recall(answer)} for answer in (each.answer, each.other) if answer]
+            recalls += [
+                {"title": each.question.title, **payload.recall(answer)}
+                for answer in (each.answer, each.other)
+                if answer
+            ]
     commands = _next(str(session.store))
-    tell(view.closing([recall["stats"]["milliseconds"] for recall in recalls], lexical=lexical is not None))
+    tell(
+        view.closing(
+            [recall["stats"]["milliseconds"] for recall in recalls], lexical=lexical is not None
+        )
+    )
     if not session.as_json:
-        click.echo("".join(f"  {command}\n" for command in commands), nl=False)  # unwrapped: to be copied
+        # unwrapped: to be copied
+        click.echo("".join(f"  {command}\n" for command in commands), nl=False)
     return {
         "store": session.store,
         "lexical": lexical,
@@ -99,7 +114,10 @@ def _next(store: str) -> list[str]:
 
 
 def _program() -> str:
-    """Return what a person types to get this very program: its name where the shell finds it, its path where not."""
+    """Return what a person types to get this very program.
+
+    Its name where the shell finds it, its path where not.
+    """
     started = Path(sys.argv[0])
     found = shutil.which("clew")
     if started.name != "clew" or (found and Path(found).resolve() == started.resolve()):

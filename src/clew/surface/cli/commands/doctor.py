@@ -33,7 +33,9 @@ def doctor_command(session: Session) -> int:
         styles = {"ok": GOOD, "warning": WARN, "problem": BAD}
         table = Table.grid(padding=(0, 2))
         for check in checks:
-            table.add_row(safe(check.status, styles[check.status]), safe(check.name, KEY), safe(check.detail))
+            table.add_row(
+                safe(check.status, styles[check.status]), safe(check.name, KEY), safe(check.detail)
+            )
             if check.way_out:
                 table.add_row("", "", safe(f"→ {check.way_out}", styles[check.status]))
         show(whole_words(table), safe(_verdict([check.status for check in checks]), DIM))
@@ -52,6 +54,10 @@ def _verdict(statuses: Sequence[str]) -> str:
     """
     if problems := statuses.count("problem"):
         found = counted(problems, "problem")
-        return f"There is {found}; the arrow says what helps." if problems == 1 else f"There are {found}; the arrows say what helps."
+        return (
+            f"There is {found}; the arrow says what helps."
+            if problems == 1
+            else f"There are {found}; the arrows say what helps."
+        )
     warnings = statuses.count("warning")
     return f"Works, with {counted(warnings, 'warning')}." if warnings else "All is well."

@@ -15,10 +15,17 @@ from clew.surface.cli.commands.eval_sets import datasets_command, fetch_command
 def eval_command() -> None:
     """Measure retrieval on published datasets, offline.
 
-    Vectors and answers are kept in a cache: a run that was interrupted goes on where it stopped. docs/evaluation.md says
-    what the numbers mean.
+    Vectors and answers are kept in a cache: a run that was interrupted goes on where it stopped.
+    docs/evaluation.md says what the numbers mean.
     """
 
 
-for _command in (run_command, compare_command, ablate_command, report_command, datasets_command, fetch_command):
+for _command in (
+    run_command,
+    compare_command,
+    ablate_command,
+    report_command,
+    datasets_command,
+    fetch_command,
+):
     eval_command.add_command(_command)

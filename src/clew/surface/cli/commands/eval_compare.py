@@ -12,14 +12,52 @@ from clew.surface.cli.session import Session, common
 
 @click.command("compare")
 @measured
-@click.option("--policies", metavar="NAME,…", default="single-hop,multi-hop", show_default=True, help="Which policies meet.")
-@click.option("--budget", type=int, metavar="N", default=15, show_default=True, help="The most chunks a question may look at.")
-@click.option("--hops", type=int, metavar="N", default=2, show_default=True, help="The most hops of multi-hop.")
-@click.option("--chunks-per-hop", type=int, metavar="N", default=5, show_default=True, help="Chunks of every hop but the last.")
-@click.option("--expander", type=click.Choice(["code", "prose"]), help="What a hop follows. [code for sets of code, else prose]")
-@click.option("--recipe", metavar="NAME", default="", help="How each hop searches. [the setting recall.recipe]")
+@click.option(
+    "--policies",
+    metavar="NAME,…",
+    default="single-hop,multi-hop",
+    show_default=True,
+    help="Which policies meet.",
+)
+@click.option(
+    "--budget",
+    type=int,
+    metavar="N",
+    default=15,
+    show_default=True,
+    help="The most chunks a question may look at.",
+)
+@click.option(
+    "--hops",
+    type=int,
+    metavar="N",
+    default=2,
+    show_default=True,
+    help="The most hops of multi-hop.",
+)
+@click.option(
+    "--chunks-per-hop",
+    type=int,
+    metavar="N",
+    default=5,
+    show_default=True,
+    help="Chunks of every hop but the last.",
+)
+@click.option(
+    "--expander",
+    type=click.Choice(["code", "prose"]),
+    help="What a hop follows. [code for sets of code, else prose]",
+)
+@click.option(
+    "--recipe",
+    metavar="NAME",
+    default="",
+    help="How each hop searches. [the setting recall.recipe]",
+)
 @common
-def compare_command(session: Session, *, asked: dict[str, Any], policies: str, expander: str | None, **contest: Any) -> int:
+def compare_command(
+    session: Session, *, asked: dict[str, Any], policies: str, expander: str | None, **contest: Any
+) -> int:
     """Compare retrieval policies on one budget of chunks.
 
     Multi-hop is compared with one search for K results and with one search that may look at as many chunks. samples.jsonl
@@ -28,7 +66,8 @@ def compare_command(session: Session, *, asked: dict[str, Any], policies: str, e
     \b
       clew eval compare --dataset 2wiki --path data/2wiki --policies single-hop,multi-hop --budget 15
     """  # noqa: D301 - click's own mark for a paragraph that keeps its lines
-    from clew.evaluate.comparing import Contest, compare_policies  # noqa: PLC0415 - each start pays for what it uses
+    # Each start pays for what it uses
+    from clew.evaluate.comparing import Contest, compare_policies  # noqa: PLC0415
 
     met = Contest(policies=listed(policies), expander=expander or "", **contest)
     plan = plan_of(session, asked)

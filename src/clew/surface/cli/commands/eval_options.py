@@ -11,16 +11,29 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clew.errors import InputError
+from clew.files import expanded
 from clew.surface.cli.progress import Meter
 from clew.surface.cli.session import Session
 from clew.surface.cli.text import clean
-from clew.user_files import expanded
 
 if TYPE_CHECKING:
     from clew.evaluate.plan import Plan, Watch
     from clew.evaluate.report import Report
 
-PLAIN = ("dataset", "part", "level", "chunker", "chunk_size", "overlap", "k", "limit", "seed", "resamples", "jobs")  # taken as they are
+# taken as they are
+PLAIN = (
+    "dataset",
+    "part",
+    "level",
+    "chunker",
+    "chunk_size",
+    "overlap",
+    "k",
+    "limit",
+    "seed",
+    "resamples",
+    "jobs",
+)
 
 
 def measured(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -28,29 +41,127 @@ def measured(function: Callable[..., Any]) -> Callable[..., Any]:
     names = []
 
     def option(*declared: str, **about: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        names.append(next((each for each in declared if not each.startswith("-")), declared[0].lstrip("-").replace("-", "_")))
+        names.append(
+            next(
+                (each for each in declared if not each.startswith("-")),
+                declared[0].lstrip("-").replace("-", "_"),
+            )
+        )
         return click.option(*declared, **about)
 
     options = [
-        option("--dataset", metavar="NAME", required=True, help="Which set; clew eval datasets lists them."),
+        option(
+            "--dataset",
+            metavar="NAME",
+            required=True,
+            help="Which set; clew eval datasets lists them.",
+        ),
         option("--path", metavar="DIR", required=True, help="The folder that holds it."),
-        option("--part", metavar="NAME", default="test", show_default=True, help="dev to tune on, test to report, or all."),
-        option("--level", metavar="NAME", default="", help="What is judged, such as turn or session. [the set's first]"),
-        option("--chunker", metavar="NAME", default="recursive", show_default=True, help="For sets of whole documents: how they are cut."),
-        option("--chunk-size", type=int, metavar="TOKENS", default=400, show_default=True, help="The largest chunk."),
-        option("--overlap", type=int, metavar="TOKENS", default=0, show_default=True, help="Of our own chunkers: shared by neighbours."),
+        option(
+            "--part",
+            metavar="NAME",
+            default="test",
+            show_default=True,
+            help="dev to tune on, test to report, or all.",
+        ),
+        option(
+            "--level",
+            metavar="NAME",
+            default="",
+            help="What is judged, such as turn or session. [the set's first]",
+        ),
+        option(
+            "--chunker",
+            metavar="NAME",
+            default="recursive",
+            show_default=True,
+            help="For sets of whole documents: how they are cut.",
+        ),
+        option(
+            "--chunk-size",
+            type=int,
+            metavar="TOKENS",
+            default=400,
+            show_default=True,
+            help="The largest chunk.",
+        ),
+        option(
+            "--overlap",
+            type=int,
+            metavar="TOKENS",
+            default=0,
+            show_default=True,
+            help="Of our own chunkers: shared by neighbours.",
+        ),
         option("--model", metavar="SPEC", help="The embedding model. [the setting model.embedder]"),
-        option("--k", type=int, metavar="N", default=10, show_default=True, help="How many results are judged."),
-        option("--measures", metavar="NAME,…", default="", help="What to measure, the headline first, such as recall@5,MRR."),
+        option(
+            "--k",
+            type=int,
+            metavar="N",
+            default=10,
+            show_default=True,
+            help="How many results are judged.",
+        ),
+        option(
+            "--measures",
+            metavar="NAME,…",
+            default="",
+            help="What to measure, the headline first, such as recall@5,MRR.",
+        ),
         option("--limit", type=int, metavar="N", help="The first questions only."),
-        option("--option", "options", metavar="KEY=VALUE", multiple=True, help="Of the set, such as sources=DIR or unit=turn; repeatable."),
-        option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="A setting, such as recall.candidates=30; repeatable."),
-        option("--seed", type=int, metavar="N", default=0, show_default=True, help="Of the intervals and p values."),
-        option("--resamples", type=int, metavar="N", default=10_000, show_default=True, help="How many of each."),
-        option("--jobs", type=int, metavar="N", default=1, show_default=True, help="Questions asked at a time; latencies are true with 1."),
-        option("--cache", metavar="DIR", help="Where vectors and answers are kept. [~/.cache/clew/eval]"),
-        option("--output", metavar="DIR", help="Write result.json, samples.jsonl, report.md, report.html and timings.json."),
-        option("--timings", is_flag=True, help="Add to --json what the clock said; it is never the same twice."),
+        option(
+            "--option",
+            "options",
+            metavar="KEY=VALUE",
+            multiple=True,
+            help="Of the set, such as sources=DIR or unit=turn; repeatable.",
+        ),
+        option(
+            "--set",
+            "settings",
+            metavar="KEY=VALUE",
+            multiple=True,
+            help="A setting, such as recall.candidates=30; repeatable.",
+        ),
+        option(
+            "--seed",
+            type=int,
+            metavar="N",
+            default=0,
+            show_default=True,
+            help="Of the intervals and p values.",
+        ),
+        option(
+            "--resamples",
+            type=int,
+            metavar="N",
+            default=10_000,
+            show_default=True,
+            help="How many of each.",
+        ),
+        option(
+            "--jobs",
+            type=int,
+            metavar="N",
+            default=1,
+            show_default=True,
+            help="Questions asked at a time; latencies are true with 1.",
+        ),
+        option(
+            "--cache",
+            metavar="DIR",
+            help="Where vectors and answers are kept. [~/.cache/clew/eval]",
+        ),
+        option(
+            "--output",
+            metavar="DIR",
+            help="Write result.json, samples.jsonl, report.md, report.html and timings.json.",
+        ),
+        option(
+            "--timings",
+            is_flag=True,
+            help="Add to --json what the clock said; it is never the same twice.",
+        ),
     ]
 
     @wraps(function)
@@ -77,7 +188,10 @@ def plan_of(session: Session, asked: dict[str, Any]) -> Plan:
         config=Path(session.config) if session.config else None,
         measures=listed(asked["measures"]),
         settings=settings,
-        options={name: _value(value) for name, value in (_pair("option", each) for each in asked["options"])},
+        options={
+            name: _value(value)
+            for name, value in (_pair("option", each) for each in asked["options"])
+        },
         **{name: asked[name] for name in PLAIN},
     )
 
@@ -94,7 +208,12 @@ def listed(text: str) -> tuple[str, ...]:
 def _pair(option: str, text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise InputError(option, text, "is not KEY=VALUE", f"Write it as --{option} {'recall.k=20' if option == 'set' else 'unit=turn'}.")
+        raise InputError(
+            option,
+            text,
+            "is not KEY=VALUE",
+            f"Write it as --{option} {'recall.k=20' if option == 'set' else 'unit=turn'}.",
+        )
     return key.strip(), value
 
 
@@ -109,12 +228,17 @@ def watched(session: Session) -> Iterator[Watch]:
     """Lend progress bars; an interrupt says that nothing was lost."""
     from clew.evaluate.plan import Watch  # noqa: PLC0415 - each start pays for what it uses
 
-    with Meter(unit="items", quiet=session.as_json) as meter, Meter(unit="bytes", quiet=session.as_json) as download:
+    with (
+        Meter(unit="items", quiet=session.as_json) as meter,
+        Meter(unit="bytes", quiet=session.as_json) as download,
+    ):
         try:
             yield Watch(progress=meter, download=download, announce=session.announce)
         except KeyboardInterrupt:
             meter.finish()
-            session.note("Interrupted. What was embedded and answered is kept: the same command goes on from here.")
+            session.note(
+                "Interrupted. What was embedded and answered is kept: the same command goes on from here."
+            )
             raise
 
 
@@ -134,4 +258,9 @@ def finish(session: Session, report: Report, asked: dict[str, Any]) -> None:
 
     import json  # noqa: PLC0415
 
-    session.answer(json.loads(result_json(report.result, timings=report.timings if asked["timings"] else None)), people)
+    session.answer(
+        json.loads(
+            result_json(report.result, timings=report.timings if asked["timings"] else None)
+        ),
+        people,
+    )

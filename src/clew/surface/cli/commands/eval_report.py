@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from clew.files import expanded
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import clean
-from clew.user_files import expanded
 
 
 @click.command("report")
@@ -16,9 +16,13 @@ from clew.user_files import expanded
 def report_command(session: Session, folder: str, *, timings: bool) -> None:
     """Draw report.md and report.html of DIR again.
 
-    From result.json, samples.jsonl and, with --timings, timings.json, as `clew eval run --output DIR` wrote them.
+    From result.json, samples.jsonl and, with --timings, timings.json, as `clew eval run --output
+    DIR` wrote them.
     """
     from clew.evaluate.report.files import redraw  # noqa: PLC0415
 
     written = [str(path) for path in redraw(expanded(folder), timed=timings)]
-    session.answer({"folder": folder, "written": written}, lambda: click.echo(clean("\n".join(f"wrote {path}" for path in written))))
+    session.answer(
+        {"folder": folder, "written": written},
+        lambda: click.echo(clean("\n".join(f"wrote {path}" for path in written))),
+    )

@@ -14,8 +14,19 @@ INCOMPLETE = 1
 
 @click.command("run")
 @measured
-@click.option("--systems", metavar="NAME,…", default="bm25,dense,rrf,clew", show_default=True, help="Which; bm25 is always there.")
-@click.option("--peers", metavar="NAME,…", default="", help="Other libraries too: bm25s, chromadb, lancedb, txtai.")
+@click.option(
+    "--systems",
+    metavar="NAME,…",
+    default="bm25,dense,rrf,clew",
+    show_default=True,
+    help="Which; bm25 is always there.",
+)
+@click.option(
+    "--peers",
+    metavar="NAME,…",
+    default="",
+    help="Other libraries too: bm25s, chromadb, lancedb, txtai.",
+)
 @common
 def run_command(session: Session, *, asked: dict[str, Any], systems: str, peers: str) -> int:
     """Measure Clew beside its baselines on a dataset.

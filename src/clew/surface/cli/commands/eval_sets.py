@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clew.errors import InputError
+from clew.files import expanded
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import clean
-from clew.user_files import expanded
 
 if TYPE_CHECKING:
     from clew.evaluate.datasets import Card, Presence
@@ -29,15 +29,32 @@ def datasets_command(session: Session, path: str | None) -> None:
 
     root = expanded(path) if path else None
     if root is not None and not root.is_dir():
-        raise InputError("path", path, "is not a folder", "Name the folder that holds the sets' folders.")
+        raise InputError(
+            "path", path, "is not a folder", "Name the folder that holds the sets' folders."
+        )
     found = [(card, presence(card, root / card.folder) if root else None) for card in catalogue()]
-    session.answer({"path": path, "datasets": [_record(*each) for each in found]}, lambda: _show(found))
+    session.answer(
+        {"path": path, "datasets": [_record(*each) for each in found]}, lambda: _show(found)
+    )
 
 
 def _record(card: Card, there: Presence | None) -> dict[str, Any]:
     known = {name: getattr(card, name) for name in ("name", "title", "licence", "source", "folder")}
-    known |= {"files": list(card.files), "levels": list(card.levels), "parts": dict(card.parts), "options": dict(card.options)}
-    held = None if there is None else {"complete": there.complete, "present": len(there.present), "missing": list(there.missing)}
+    known |= {
+        "files": list(card.files),
+        "levels": list(card.levels),
+        "parts": dict(card.parts),
+        "options": dict(card.options),
+    }
+    held = (
+        None
+        if there is None
+        else {
+            "complete": there.complete,
+            "present": len(there.present),
+            "missing": list(there.missing),
+        }
+    )
     return {**known, "here": held}
 
 
@@ -55,14 +72,19 @@ def _show(found: list[tuple[Card, Presence | None]]) -> None:
 def fetch_command(session: Session, name: str, folder: str) -> None:
     """Fetch the source trees that the set NAME asks about.
 
-    For swe-qa and semble: the pinned source distributions from your package index (two of semble's projects from npm), checked by
-    their hashes, text files only; nothing in them is run. What is in DIR already is left alone.
+    For swe-qa and semble: the pinned source distributions from your package index (two of semble's
+    projects from npm), checked by their hashes, text files only; nothing in them is run. What is in
+    DIR already is left alone.
     """
     if name not in FETCHABLE:
         raise InputError(
-            "name", name, "cannot be fetched", f"Only {' and '.join(FETCHABLE)} can; clew eval datasets says how to get the others."
+            "name",
+            name,
+            "cannot be fetched",
+            f"Only {' and '.join(FETCHABLE)} can; clew eval datasets says how to get the others.",
         )
-    from clew.evaluate.datasets import fetch_sources  # noqa: PLC0415 - each start pays for what it uses
+    # Each start pays for what it uses
+    from clew.evaluate.datasets import fetch_sources  # noqa: PLC0415
     from clew.surface.cli.progress import Meter  # noqa: PLC0415
 
     with Meter(unit="items", quiet=session.as_json) as meter:
@@ -71,6 +93,10 @@ def fetch_command(session: Session, name: str, folder: str) -> None:
     def people() -> None:
         for each in folders:
             click.echo(clean(each))
-        click.echo(clean(f"Use them with: clew eval run --dataset {name} --path FOLDER --option sources={folder}"))
+        click.echo(
+            clean(
+                f"Use them with: clew eval run --dataset {name} --path FOLDER --option sources={folder}"
+            )
+        )
 
     session.answer({"name": name, "folders": folders}, people)

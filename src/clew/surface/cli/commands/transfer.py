@@ -14,12 +14,11 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from clew.errors import CorruptStoreError, InputError
-from clew.private_files import create_private_file
+from clew.files import MEGABYTE, bounded_lines, create_private_file, expanded, is_special
 from clew.surface.cli.options import STDIN, open_argument
 from clew.surface.cli.progress import Meter
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import clean, counted, size
-from clew.user_files import MEGABYTE, bounded_lines, expanded, is_special
 
 if TYPE_CHECKING:
     from clew.engine import Clew
@@ -29,20 +28,25 @@ UNSOUND = 3
 INCOMPLETE = 1
 LINES_PER_STEP = 500  # between two steps of the bar
 LEAST_LINE_MEGABYTES = 64
-LINE_MEGABYTES_EACH = 8  # for one of an imported file, whose text stands in one line: escaped, and in another encoding
+# for one of an imported file, whose text stands in one line: escaped, and in another encoding
+LINE_MEGABYTES_EACH = 8
 
 
 @click.command("export")
 @click.argument("path", type=click.Path(dir_okay=False, allow_dash=True), default=STDIN)
 @click.option("--space", metavar="NAME", help="This space only.")
-@click.option("--no-vectors", is_flag=True, help="Leave the vectors out; clew reembed makes them again.")
+@click.option(
+    "--no-vectors", is_flag=True, help="Leave the vectors out; clew reembed makes them again."
+)
 @click.option("--force", is_flag=True, help="Replace PATH if it exists.")
 @common
-def export_command(session: Session, path: str, *, space: str | None, no_vectors: bool, force: bool) -> int:
+def export_command(
+    session: Session, path: str, *, space: str | None, no_vectors: bool, force: bool
+) -> int:
     """Write the store to PATH, or to stdout.
 
-    As lines of JSON that clew load reads: everything that is truth, vectors included. With stdout, --json changes nothing.
-    Damaged rows are left out and named on stderr; the exit code is then 3.
+    As lines of JSON that clew load reads: everything that is truth, vectors included. With stdout,
+    --json changes nothing. Damaged rows are left out and named on stderr; the exit code is then 3.
     """
     damaged: list[str] = []
 
@@ -59,7 +63,10 @@ def export_command(session: Session, path: str, *, space: str | None, no_vectors
             count = _write(lines, file)
     length = expanded(path).stat().st_size
     document = {"path": path, "lines": count, "bytes": length, "damaged": damaged}
-    session.answer(document, lambda: click.echo(clean(f"Exported {counted(count, 'line')} to {path} ({size(length)}).")))
+    session.answer(
+        document,
+        lambda: click.echo(clean(f"Exported {counted(count, 'line')} to {path} ({size(length)}).")),
+    )
     return UNSOUND if damaged else 0
 
 
@@ -76,11 +83,20 @@ def _write(lines: Iterable[str], file: IO[bytes]) -> int:
 def _replacing(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name only when it is whole."""
     if is_special(path):
-        raise InputError("path", str(path), "is a pipe or a device", "Name a file, or write to stdout: clew export - > PIPE")
+        raise InputError(
+            "path",
+            str(path),
+            "is a pipe or a device",
+            "Name a file, or write to stdout: clew export - > PIPE",
+        )
     if path.exists() and not force:
-        raise InputError("path", str(path), "exists already", "Name another file, or replace it with --force.")
+        raise InputError(
+            "path", str(path), "exists already", "Name another file, or replace it with --force."
+        )
     if not path.parent.exists():
-        raise FileNotFoundError(errno.ENOENT, f"there is no folder {path.parent}; make it first", str(path))
+        raise FileNotFoundError(
+            errno.ENOENT, f"there is no folder {path.parent}; make it first", str(path)
+        )
     path = path.resolve()  # what a link leads to is replaced, not the link
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
@@ -92,7 +108,8 @@ def _replacing(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
     except OSError as error:
         if error.filename != str(partial):
             raise
-        raise OSError(error.errno, error.strerror, str(path)) from error  # the temporary name means nothing to anybody
+        # the temporary name means nothing to anybody
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
@@ -100,22 +117,36 @@ def _replacing(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
 
 @click.command("load")
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
-@click.option("--skip-invalid", is_flag=True, help="Load the valid lines of a file that has others, and name those.")
+@click.option(
+    "--skip-invalid",
+    is_flag=True,
+    help="Load the valid lines of a file that has others, and name those.",
+)
 @click.option("--force", is_flag=True, help="Bring in what was forgotten here too.")
 @common
 def load_command(session: Session, path: str, *, skip_invalid: bool, force: bool) -> int:
     """Bring in the export or backup PATH.
 
-    - reads an export from stdin. What is there already stays as it is, so it can run twice. Every value is checked: of a file
-    with an invalid line nothing is loaded, unless by --skip-invalid, which names what it left out and exits with 1.
+    - reads an export from stdin. What is there already stays as it is, so it can run twice. Every
+      value is checked: of a file
+    with an invalid line nothing is loaded, unless by --skip-invalid, which names what it left out
+    and exits with 1.
     """
-    with session.clew(create=True) as clew, Meter(quiet=session.as_json) as meter, _lines(session, path, _longest(clew)) as lines:
+    with (
+        session.clew(create=True) as clew,
+        Meter(quiet=session.as_json) as meter,
+        _lines(session, path, _longest(clew)) as lines,
+    ):
         done = clew.load(_metered(lines, meter), skip_invalid=skip_invalid, force=force)
     for note in done.notes:
         session.note(note)
     for each in done.invalid:
         session.note(f"line {each.line} was not loaded: {each.problem}")
-    document = {**asdict(done), "notes": list(done.notes), "invalid": [asdict(each) for each in done.invalid]}
+    document = {
+        **asdict(done),
+        "notes": list(done.notes),
+        "invalid": [asdict(each) for each in done.invalid],
+    }
     session.answer(document, lambda: click.echo(_sentence(document)))
     return INCOMPLETE if done.invalid else 0
 
@@ -126,7 +157,9 @@ def _lines(session: Session, path: str, longest: int) -> Iterator[Iterable[str]]
     if path == STDIN:
         yield _decoded(sys.stdin.buffer, longest)
         return
-    with open_argument(path, "Name a file made by clew export or clew backup; read a pipe with: clew load - < PIPE") as file:
+    with open_argument(
+        path, "Name a file made by clew export or clew backup; read a pipe with: clew load - < PIPE"
+    ) as file:
         if file.read(len(SQLITE_MAGIC)) != SQLITE_MAGIC:
             file.seek(0)
             yield _decoded(file, longest)
@@ -137,11 +170,16 @@ def _lines(session: Session, path: str, longest: int) -> Iterator[Iterable[str]]
 
 def _longest(clew: Clew) -> int:
     """Return how many bytes a line of an export may have."""
-    return round(max(LEAST_LINE_MEGABYTES, LINE_MEGABYTES_EACH * clew.settings.imports.max_file_mb) * MEGABYTE)
+    return round(
+        max(LEAST_LINE_MEGABYTES, LINE_MEGABYTES_EACH * clew.settings.imports.max_file_mb)
+        * MEGABYTE
+    )
 
 
 def _decoded(file: IO[bytes], longest: int) -> Iterator[str]:
-    return (line.decode("utf-8", "surrogateescape") for line in bounded_lines(file, limit_bytes=longest))
+    return (
+        line.decode("utf-8", "surrogateescape") for line in bounded_lines(file, limit_bytes=longest)
+    )
 
 
 def _metered(lines: Iterable[str], meter: Meter) -> Iterator[str]:
@@ -154,7 +192,9 @@ def _metered(lines: Iterable[str], meter: Meter) -> Iterator[str]:
 
 
 def _sentence(done: dict[str, Any]) -> str:
-    forgotten = f" {done['forgotten']:,} were forgotten here and left out." if done["forgotten"] else ""
+    forgotten = (
+        f" {done['forgotten']:,} were forgotten here and left out." if done["forgotten"] else ""
+    )
     return (
         f"Loaded {counted(done['nodes'], 'memory')} with {counted(done['events'], 'event')}, {counted(done['vectors'], 'vector')} "
         f"and {counted(done['edges'], 'edge')}; {done['skipped']:,} were there already.{forgotten}"

@@ -1,4 +1,7 @@
-"""The result of an evaluation on a screen: the tables of the report, the losers marked like the winners."""
+"""The result of an evaluation on a screen.
+
+The tables of the report, the losers marked like the winners.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ def result_page(report: Report) -> Group:
 
 
 def _problems(result: Result) -> list[Text]:
-    """Return what could not be run and what had no effect, whole: a narrow cell has no room for a sentence."""
+    """Return what could not be run and what had no effect, whole.
+
+    A narrow cell has no room for a sentence.
+    """
     found = [(row.system, row.error) for row in result.rows if row.error]
     found += [(each.variant, each.error) for each in result.ablations if each.error]
     return [safe(f"error: {name}: {error}", BAD) for name, error in found]
@@ -57,15 +63,28 @@ def _narrowed(table: Shown) -> Shown:
         return table
     columns = table.columns[:place] + table.columns[place + 1 :]
     rows = tuple(row[:place] + row[place + 1 :] for row in table.rows)
-    return replace(table, title=f"{table.title} by {shared.pop()}", columns=columns, rows=rows, texts=table.texts - 1)
+    return replace(
+        table,
+        title=f"{table.title} by {shared.pop()}",
+        columns=columns,
+        rows=rows,
+        texts=table.texts - 1,
+    )
 
 
 def _table(table: Shown) -> Sequence[RenderableType]:
     drawn = Table(box=None, padding=(0, 2, 0, 0), header_style=DIM)
     names = [word for row in table.rows for word in row[0].text.split()]
-    drawn.add_column(clean(table.columns[0]), overflow="fold", style=KEY, min_width=min(WIDEST_NAME, max(map(len, names), default=0)))
+    drawn.add_column(
+        clean(table.columns[0]),
+        overflow="fold",
+        style=KEY,
+        min_width=min(WIDEST_NAME, max(map(len, names), default=0)),
+    )
     for place, column in enumerate(table.columns[1:], start=1):
-        drawn.add_column(clean(column), overflow="fold", justify="left" if place < table.texts else "right")
+        drawn.add_column(
+            clean(column), overflow="fold", justify="left" if place < table.texts else "right"
+        )
     for row in table.rows:
         drawn.add_row(safe(row[0].text), *(_cell(cell) for cell in row[1:]))
     return [safe(table.title, "bold"), drawn, *([safe(table.note, DIM)] if table.note else [])]
@@ -73,7 +92,9 @@ def _table(table: Shown) -> Sequence[RenderableType]:
 
 def _cell(cell: Cell) -> Text:
     shown = "error" if cell.text.startswith("error: ") else cell.text
-    text = Text.assemble((clean(shown), GOOD if cell.best else BAD if cell.worse else ""), "▼" if cell.worse else "")
+    text = Text.assemble(
+        (clean(shown), GOOD if cell.best else BAD if cell.worse else ""), "▼" if cell.worse else ""
+    )
     if cell.detail:
         text.append(f"\n{clean(cell.detail)}", DIM)
     return text
@@ -83,11 +104,22 @@ def sets_page(found: Sequence[tuple[Card, Presence | None]]) -> Group:
     """Return every set: what it is, how to get it, and what of it is here."""
     parts: list[RenderableType] = []
     for card, there in found:
-        head = Text.assemble((card.name, KEY), "  ", clean(card.title), ("  " + clean(card.licence), DIM))
+        head = Text.assemble(
+            (card.name, KEY), "  ", clean(card.title), ("  " + clean(card.licence), DIM)
+        )
         lines: list[RenderableType] = [safe(f"get it: {card.source}", DIM)]
-        lines.append(safe("parts: " + "; ".join(f"{name}: {about}" for name, about in card.parts.items()), DIM))
+        lines.append(
+            safe(
+                "parts: " + "; ".join(f"{name}: {about}" for name, about in card.parts.items()), DIM
+            )
+        )
         lines += [safe(f"--option {name}=…: {about}", DIM) for name, about in card.options.items()]
-        parts += [head, *([_presence(card, there)] if there is not None else []), *(Padding(line, (0, 0, 0, 2)) for line in lines), ""]
+        parts += [
+            head,
+            *([_presence(card, there)] if there is not None else []),
+            *(Padding(line, (0, 0, 0, 2)) for line in lines),
+            "",
+        ]
     return Group(*parts[:-1])
 
 

@@ -10,10 +10,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from clew.gist import opening
-from clew.ingest.firewall.trust import trust_of
+from clew.engine.relating import Neighbour, Related
+from clew.memories.firewall.trust import trust_of
 from clew.surface.cli.text import clean, counted, one_line
-from clew.surface.cli.views.screen import DIM, KEY, WARN, ago, facts, whole_words
+from clew.surface.cli.views.screen import DIM, KEY, SCORE, WARN, ago, facts, safe, whole_words
+from clew.text.gist import opening
 from clew.times import iso
 from clew.types import BEGINNING, Event, Kind, Node
 
@@ -27,7 +28,10 @@ def memory_list(nodes: Sequence[Node], now: datetime) -> Group:
 
 
 def headline(node: Node, *, whole: bool = False) -> Text:
-    """Return a memory's title and text; of what was imported the beginning, unless all of it is asked for."""
+    """Return a memory's title and text.
+
+    Of what was imported the beginning, unless all of it is asked for.
+    """
     title = clean(f"{node.title}: ") if node.title else ""
     if whole or node.kind is Kind.MEMORY:
         return Text.assemble((title, "bold"), clean(node.text))
@@ -46,7 +50,9 @@ def about(node: Node, now: datetime, *, importance: bool = True) -> Text:
     parts += ["protected"] if node.protected else []
     flags = trust_of(node).flags
     warned = f" · low trust: {', '.join(flags)}" if flags else ""
-    return Text.assemble((clean(node.id), KEY), (f" {one_line(' · '.join(parts))}", DIM), (warned, WARN))
+    return Text.assemble(
+        (clean(node.id), KEY), (f" {one_line(' · '.join(parts))}", DIM), (warned, WARN)
+    )
 
 
 def memory_page(node: Node, now: datetime, *, questions: Sequence[str] = ()) -> Group:
@@ -73,7 +79,10 @@ def memory_page(node: Node, now: datetime, *, questions: Sequence[str] = ()) -> 
                 ("keywords", ", ".join(node.keywords)),
                 ("answers", " ".join(questions)),
                 ("recalled", counted(node.accesses, "time") if node.accesses else "not yet"),
-                ("state", ", ".join(name for name in ("protected", "archived") if getattr(node, name))),
+                (
+                    "state",
+                    ", ".join(name for name in ("protected", "archived") if getattr(node, name)),
+                ),
             ]
         ),
     )
@@ -89,13 +98,20 @@ def _place(node: Node) -> str:
 def _trust(node: Node) -> Text | str:
     """Return what is to be said of a memory that gives its reader orders; nothing of the others."""
     flags = trust_of(node).flags
-    return Text(f"low: it reads like an order to its reader ({', '.join(flags)})", style=WARN) if flags else ""
+    return (
+        Text(f"low: it reads like an order to its reader ({', '.join(flags)})", style=WARN)
+        if flags
+        else ""
+    )
 
 
 def _quality(node: Node) -> str:
     if node.quality is None:
         return ""
-    parts = ", ".join(f"{name} {getattr(node.quality, name):.2f}" for name in ("substance", "specificity", "coherence", "clarity"))
+    parts = ", ".join(
+        f"{name} {getattr(node.quality, name):.2f}"
+        for name in ("substance", "specificity", "coherence", "clarity")
+    )
     return f"{node.quality.overall:.2f} ({parts}; stub: {node.quality.stub})"
 
 
@@ -112,6 +128,125 @@ def history_page(events: Sequence[Event], now: datetime) -> Table:
     for event in events:
         detail = ", ".join(f"{key}={one_line(str(value))}" for key, value in event.detail.items())
         table.add_row(
-            Text(iso(event.at)[:19] + "Z", style=DIM), Text(ago(event.at, now), style=DIM), Text(str(event.kind), style=KEY), detail
+            Text(iso(event.at)[:19] + "Z", style=DIM),
+            Text(ago(event.at, now), style=DIM),
+            Text(str(event.kind), style=KEY),
+            detail,
         )
     return whole_words(table)
+
+
+# A memory as it was ever held to be: what was true when, and when that was believed.
+
+
+def versions_page(nodes: Sequence[Node], id: str) -> Group:
+    """Return the versions in the order of valid time, the asked one's id set off."""
+    return Group("", *(_version(node, asked=id in (node.id, node.root)) for node in nodes))
+
+
+def _version(node: Node, *, asked: bool) -> Group:
+    line = Text.assemble(
+        (clean(node.id), KEY if asked else DIM),
+        (
+            f"  true {_versions_span(node.t_valid, node.t_invalid)}, believed {_versions_span(node.t_created, node.t_expired)}",
+            DIM,
+        ),
+    )
+    return Group(
+        Text(clean(node.text), style="" if node.t_expired is None else DIM),
+        Padding(line, (0, 0, 0, 2)),
+    )
+
+
+def _versions_span(begin: datetime, end: datetime | None) -> str:
+    """Return an interval in words; without a beginning that is known it is only said until when.
+
+    >>> from datetime import UTC
+    >>> march = datetime(2026, 3, 1, tzinfo=UTC)
+    >>> _span(march, None), _span(BEGINNING, march)
+    ('from 2026-03-01', 'until 2026-03-01')
+    """
+    if begin == BEGINNING and end:
+        return f"until {_moment(end)}"
+    return f"from {_moment(begin)}" + (f" to {_moment(end)}" if end else "")
+
+
+def _moment(moment: datetime) -> str:
+    """Return a moment to the second, a midnight as its date.
+
+    >>> from datetime import UTC
+    >>> _moment(datetime(2026, 3, 1, tzinfo=UTC)), _moment(datetime(2026, 3, 1, 12, 30, tzinfo=UTC))
+    ('2026-03-01', '2026-03-01T12:30:00Z')
+    """
+    text = iso(moment)
+    return text[:10] if text.endswith("T00:00:00Z") else f"{text[:19]}Z"
+
+
+# What a memory is connected with, as people read it.
+
+SHOWN = 100  # characters of a text beside its id
+
+
+def related_page(found: Related) -> Group:
+    """Return the names, the edges and the nodes behind them, each under its heading.
+
+    What there is none of is left out.
+    """
+    parts = [
+        part
+        for heading, table in (
+            ("names", _names(found)),
+            ("edges", _edges(found)),
+            ("connected with", _nodes(found)),
+        )
+        if table.row_count
+        for part in (Text(heading, style="bold"), table)
+    ]
+    return Group(*(parts or [safe("Connected with nothing yet.")]))
+
+
+def _names(found: Related) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for entity in found.entities:
+        said = entity.mention
+        named = f"{said.confidence:.2f} · {'about it · ' if said.subject else ''}named by {entity.count}"
+        table.add_row(
+            safe(one_line(said.name), KEY),
+            safe(said.type),
+            safe(named, DIM),
+            safe(one_line(entity.evidence), DIM),
+        )
+    return table
+
+
+def _edges(found: Related) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for edge in found.edges:
+        ends = f"{edge.source} → {edge.target}"
+        table.add_row(
+            safe(edge.kind, KEY),
+            safe(f"{edge.weight:.2f}", SCORE),
+            safe(ends),
+            safe(one_line(edge.evidence), DIM),
+        )
+    return whole_words(table)
+
+
+def _nodes(found: Related) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for each in found.nodes:
+        text = opening(one_line(each.node.title or each.node.text), SHOWN)
+        table.add_row(
+            safe(f"{each.strength:.2f}", SCORE),
+            safe(each.node.id, KEY),
+            safe(text),
+            safe(ties(each), DIM),
+        )
+    return table
+
+
+def ties(each: Neighbour) -> str:
+    """Say in a few words what connects a node."""
+    said = [f"about {one_line(', '.join(each.about))}"] if each.about else []
+    said += [f"shares {one_line(', '.join(each.shares))}"] if each.shares else []
+    return " · ".join([*said, *each.edges])

@@ -8,7 +8,8 @@ from typing import Any
 from clew.surface.cli.text import one_line
 
 SIGNS = {"inserted": "+", "exact_duplicate": "=", "near_duplicate": "≈", "rejected": "✗"}
-SHOWN_CHARACTERS = 120  # of the memory that a near duplicate was counted for: enough to notice a wrong match
+# of the memory that a near duplicate was counted for: enough to notice a wrong match
+SHOWN_CHARACTERS = 120
 
 
 def outcome_line(entry: Mapping[str, Any]) -> str:
@@ -30,7 +31,8 @@ def similar_lines(entry: Mapping[str, Any]) -> list[str]:
     ['  similar to 01k (cosine 0.951): Ann likes tea.']
     """
     return [
-        f"  similar to {each['id']} (cosine {_shown(each['cosine'])})" + (f": {_beginning(each['text'])}" if "text" in each else "")
+        f"  similar to {each['id']} (cosine {_shown(each['cosine'])})"
+        + (f": {_beginning(each['text'])}" if "text" in each else "")
         for each in entry.get("similar", ())
     ]
 
@@ -51,7 +53,10 @@ def _duplicated(kind: str, entry: Mapping[str, Any]) -> str:
     if kind == "near_duplicate":
         said = f": {_beginning(entry['canonical_text'])}" if entry.get("canonical_text") else ""
         return f"reinforced (cosine {_shown(entry.get('value'))}, limit {_shown(entry.get('limit'))}){said}"
-    known = {"idempotency_key": "written under the same key", "same_message": "which its session holds already"}
+    known = {
+        "idempotency_key": "written under the same key",
+        "same_message": "which its session holds already",
+    }
     return known.get(str(entry.get("rule")), "reinforced")
 
 

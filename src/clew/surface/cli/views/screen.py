@@ -1,4 +1,7 @@
-"""The page that people's output is drawn on: colours on a terminal only, no line broken in a pipe, no markup ever."""
+"""The page that people's output is drawn on.
+
+Colours on a terminal only, no line broken in a pipe, no markup ever.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,17 @@ from clew.surface.cli.text import clean
 from clew.types import BEGINNING
 
 DIM, KEY, SCORE, GOOD, WARN, BAD = "dim", "cyan", "bold cyan", "green", "yellow", "red"
-UNBROKEN = 100_000  # columns in a pipe: who reads it wants a memory on a line, and a terminal to break it
+# columns in a pipe: who reads it wants a memory on a line, and a terminal to break it
+UNBROKEN = 100_000
 HEADING_WIDTH = 80
 _STYLE = re.compile(r"(\x1b\[[0-9;]*+m)")
 
 
 def console() -> Console:
-    """Return a console on stdout; text is never read as markup, so a memory cannot style or link anything."""
+    """Return a console on stdout.
+
+    Text is never read as markup, so a memory cannot style or link anything.
+    """
     plain = bool(os.environ.get("NO_COLOR"))  # rich would still embolden and dim
     return Console(
         markup=False,
@@ -40,7 +47,8 @@ def show(*lines: Any) -> None:
     page = console()
     with page.capture() as drawn:
         for line in lines:
-            page.print(line, crop=False)  # a word that is wider than the screen goes on below, whole
+            # a word that is wider than the screen goes on below, whole
+            page.print(line, crop=False)
     # Cells are padded to their width: invisible on a screen, a nuisance in a file.
     sys.stdout.write("".join(f"{_trimmed(line)}\n" for line in drawn.get().split("\n")[:-1]))
 
@@ -56,7 +64,10 @@ def _trimmed(line: str) -> str:
 
 
 def safe(text: object, style: str = "", *, whole: bool = False) -> Text:
-    """Return text that others wrote, ready to be drawn; `whole` never breaks inside a word, such as a path."""
+    """Return text that others wrote, ready to be drawn.
+
+    `whole` never breaks inside a word, such as a path.
+    """
     return Text(clean(str(text)), style=style, overflow="ignore" if whole else None)
 
 
@@ -65,11 +76,16 @@ class Heading(Rule):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw it no wider than the page or 80 columns."""
-        yield from super().__rich_console__(console, options.update(width=min(HEADING_WIDTH, options.max_width)))
+        yield from super().__rich_console__(
+            console, options.update(width=min(HEADING_WIDTH, options.max_width))
+        )
 
 
 def whole_words(table: Table) -> Table:
-    """Return the table with every column as wide as its widest word: a path can be copied however narrow the screen."""
+    """Return the table with every column as wide as its widest word.
+
+    A path can be copied however narrow the screen.
+    """
     for column in table.columns:
         words = [word for cell in (column.header, *column.cells) for word in str(cell).split()]
         column.min_width = max(map(cell_len, words), default=0)
@@ -117,5 +133,6 @@ def ago(moment: datetime, now: datetime) -> str:
     return "just now"
 
 
-# Weeks are counted from two weeks on and months from two months on: "3 weeks" says more than "0 months".
+# Weeks are counted from two weeks on and months from two months on: "3 weeks" says more than "0
+# months".
 _UNIT = {"month": 30.44 * 86400, "week": 7 * 86400}

@@ -1,0 +1,1 @@
+"""Chunkers: from the text of a document to chunks with exact offsets."""

@@ -1,0 +1,1 @@
+"""The code graph: definitions, imports and calls in source files."""

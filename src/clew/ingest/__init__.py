@@ -1,1 +1,0 @@
-"""Here is a text: which nodes does it become? Draft, hygiene, substance, duplicates, commit."""

@@ -1,0 +1,1 @@
+"""What a text becomes: validation, screening, duplicates, commit and decay of memories."""

@@ -1,0 +1,1 @@
+"""Text analysis: words, sentences, names and dates."""

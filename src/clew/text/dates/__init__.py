@@ -1,0 +1,1 @@
+"""clew.text.dates"""

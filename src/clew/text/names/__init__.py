@@ -1,0 +1,1 @@
+"""Extraction of names from text by rules."""

@@ -1,0 +1,451 @@
+"""From a text to its entities.
+
+Read it once, collect mentions, join them by key, keep the surest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from clew.errors import InputError
+from clew.text.names.identifiers import FEWEST_LETTERS, coded
+from clew.text.names.keys import Entity, EntityType, entity_key, title_keys
+from clew.text.names.lexicon import (
+    DATES,
+    FUNCTION_WORDS,
+    GIVEN,
+    ORG_ENDS,
+    PLACE_ENDS,
+    PLACES,
+    RELATIONS,
+    WORK_WORDS,
+)
+from clew.text.names.runs import listed, runs
+from clew.text.names.spans import RUN, SMALL, Reading, Run, quoted, read, standing
+from clew.text.names.types import Guess, confidence, guess, merely_begins, rank_end, repeated
+from clew.text.words import STOP_WORDS, folded, words
+
+# From mentions to entities: what has one key is one thing, and the surest things are kept.
+
+
+class Mention(NamedTuple):
+    """One place where something is named."""
+
+    start: int
+    end: int
+    type: EntityType
+    confidence: float
+
+
+def joined(text: str, mentions: Iterable[Mention], *, least: float) -> list[Entity]:
+    """Make one entity of all mentions with one key, if it is sure enough.
+
+    The surest of them tells name, type and place.
+    """
+    groups: dict[str, list[Mention]] = {}
+    for mention in mentions:
+        groups.setdefault(entity_key(text[mention.start : mention.end]), []).append(mention)
+    surest = ((key, _surest(group), len(group)) for key, group in groups.items() if key)
+    weighed = ((key, best, repeated(best.confidence, mentions)) for key, best, mentions in surest)
+    return [
+        Entity(text[best.start : best.end], key, best.type, sure, best.start, best.end)
+        for key, best, sure in weighed
+        if sure >= least
+    ]
+
+
+def _surest(group: list[Mention]) -> Mention:
+    return (
+        group[0]
+        if len(group) == 1
+        else min(group, key=lambda mention: (-mention.confidence, mention.start))
+    )
+
+
+def kept(found: list[Entity], *, limit: int) -> tuple[Entity, ...]:
+    """Return the surest entities, best first, ties in reading order, then by key."""
+    if not found:
+        return ()
+    return tuple(
+        sorted(
+            _without_parts(found), key=lambda entity: (-entity.confidence, entity.start, entity.key)
+        )[:limit]
+    )
+
+
+def _without_parts(found: list[Entity]) -> list[Entity]:
+    """Leave out a lone name that can only be one of the people named in full.
+
+    "Curie" beside "Marie Curie".
+    """
+    owners: dict[str, set[str]] = {}
+    for entity in found:
+        if entity.type is EntityType.PERSON and " " in entity.key:
+            for part in entity.key.split():
+                owners.setdefault(part, set()).add(entity.key)
+    return [
+        entity
+        for entity in found
+        if not (entity.type is EntityType.PERSON and len(owners.get(entity.key, ())) == 1)
+        or " " in entity.key
+    ]
+
+
+# What the title of a node names: nearly always the node's subject.
+
+CONFIDENCE = 0.99
+MAX_TITLE = 200  # characters: a longer one is a first line, which names nothing as a whole
+_PARENTHESIS = re.compile(r"^(.*\S)\s*\(([^()]*)\)\s*$", re.DOTALL)
+
+
+class _Sense(NamedTuple):
+    words: frozenset[str]
+    type: EntityType
+
+
+# What a parenthesis says a title is: "(1997 film)", "(politician)".
+_SENSES = (
+    _Sense(WORK_WORDS, EntityType.CONCEPT),
+    _Sense(ORG_ENDS | {"band", "magazine", "newspaper"}, EntityType.ORG),
+    _Sense(frozenset(("software", "library", "framework", "tool", "program")), EntityType.TOOL),
+    _Sense(frozenset(("language",)), EntityType.SKILL),
+    _Sense(
+        RELATIONS
+        | {
+            "artist",
+            "musician",
+            "bishop",
+            "king",
+            "queen",
+            "born",
+            "cricketer",
+            "footballer",
+            "officer",
+        },
+        EntityType.PERSON,
+    ),
+    _Sense(PLACE_ENDS, EntityType.PLACE),
+)
+
+
+def titled(title: str, text: str) -> Entity | None:
+    """Return the entity that a title names, found in the text where the text has it as written.
+
+    >>> film = titled("Titanic (1997 film)", "Titanic is a film.")
+    >>> film.name, film.key, film.aliases, str(film.type), film.start, film.end
+    ('Titanic', 'titanic', ('titanic 1997 film',), 'CONCEPT', 0, 7)
+    """
+    if not title:
+        return None
+    title = " ".join(title.split())
+    keys = title_keys(title) if len(title) <= MAX_TITLE else ()
+    if not keys:
+        return None
+    split = _PARENTHESIS.match(title)
+    name, sense = (split[1], split[2]) if split else (title, "")
+    start = _found(name, text)
+    place = (name, start, start + len(name)) if start >= 0 else (title, 0, 0)
+    return Entity(place[0], keys[0], _type(name, sense), CONFIDENCE, *place[1:], keys[1:])
+
+
+def _found(name: str, text: str) -> int:
+    """Return where a text has a name as a whole word, or -1; where no spaces are written, anywhere.
+
+    >>> _found("Anna", "Annabel saw Anna"), _found("東京タワー", "昨日東京タワーへ行った"), _found("Redis", "我们用Redis")
+    (12, 2, 3)
+    """
+    start, size = text.find(name), len(name)
+    while start >= 0 and (
+        _same_word(text[start - 1 : start], name[0])
+        or _same_word(text[start + size : start + size + 1], name[-1])
+    ):
+        start = text.find(name, start + size)
+    return start
+
+
+def _same_word(neighbour: str, edge: str) -> bool:
+    if not neighbour.isascii() and (RUN.match(neighbour) or RUN.match(edge)):
+        return False
+    return neighbour.isalnum() or neighbour == "_"
+
+
+def _type(name: str, sense: str) -> EntityType:
+    said = {folded(word) for word in words(sense)}
+    for meant in _SENSES:
+        if said & meant.words:
+            return meant.type
+    reading = read(name.partition(",")[0])
+    if not reading.stretches:
+        return EntityType.CONCEPT
+    if len(reading.stretches) == 1 and (code := reading.stretches[0].code):
+        return code.type
+    return guess(reading, Run(0, len(reading.stretches) - 1, opening=False)).type
+
+
+# Terms that the writer marked: in quotation marks, as code, or called with empty brackets.
+
+MAX_TERM = 60  # characters between two marks
+MAX_TITLE_WORDS = 8
+MAX_TERM_WORDS = 4  # a longer quotation in lower case is something that was said
+TITLE, TERM, CODE, CALL = 0.85, 0.77, 0.85, 0.85
+_QUOTED = re.compile(
+    rf"\"([^\"\n]{{2,{MAX_TERM}}})\"|“([^“”\n]{{2,{MAX_TERM}}})”|„([^„“”\n]{{2,{MAX_TERM}}})[“”]|«([^«»\n]{{2,{MAX_TERM}}})»|《([^《》\n]{{2,{MAX_TERM}}})》|『([^『』\n]{{2,{MAX_TERM}}})』"
+    rf"|「([^「」\n]{{2,{MAX_TERM}}})」"
+)
+_TITLES = "《『"  # marks that hold titles
+_BACKTICKED = re.compile(rf"`([^`\n]{{2,{MAX_TERM}}})`")
+_CALLED = re.compile(r"(?<![\w.])([A-Za-z_]\w{2,60})\(\)")
+_SPEECH = frozenset(
+    "i im ive id ill me my you youre your we were our us he she they dont cant its thats".split()
+)
+
+
+class Marked(NamedTuple):
+    """A marked term: where it lies, without its marks."""
+
+    start: int
+    end: int
+    type: EntityType
+    confidence: float
+
+
+def marked(text: str, *, code: bool = False) -> Iterator[Marked]:
+    """Yield the marked terms of a text; in code, quotation marks hold data and are passed over.
+
+    >>> [text[term.start:term.end] for text in ['He saw "Spirited Away" and said "I liked it", see `limit`.'] for term in marked(text)]
+    ['limit', 'Spirited Away']
+    """
+    if "`" in text:
+        yield from filter(
+            None,
+            (_code(text, found.start(1), found.end(1)) for found in _BACKTICKED.finditer(text)),
+        )
+    if "()" in text:
+        yield from (
+            Marked(found.start(1), found.end(1), EntityType.CONCEPT, CALL)
+            for found in _CALLED.finditer(text)
+        )
+    if not code and ('"' in text or not text.isascii()):
+        yield from filter(None, (_quoted(found) for found in _QUOTED.finditer(text)))
+
+
+def _code(text: str, start: int, end: int) -> Marked | None:
+    term = text[start:end].removesuffix("()")
+    if len(term) < FEWEST_LETTERS or any(map(str.isspace, term)) or not any(map(str.isalpha, term)):
+        return None
+    found = coded(term)
+    if found:
+        return Marked(
+            start + found.start, start + found.end, found.type, max(found.confidence, CODE)
+        )
+    return Marked(start, start + len(term), EntityType.CONCEPT, CODE)
+
+
+def _quoted(found: re.Match[str]) -> Marked | None:
+    group = found.lastindex or 0
+    term = found[group].strip(" ,")
+    start = found.start(group) + found[group].find(term) if term else 0
+    if RUN.search(term):
+        apart = quoted(found.string, start, start + len(term), titled=found[0][0] in _TITLES)
+        return None if apart is None else Marked(*apart)
+    said = words(term)
+    plain = [folded(word) for word in said]
+    if (
+        not said
+        or term[-1] == "."
+        or not _SPEECH.isdisjoint(plain)
+        or all(_says_nothing(word) for word in plain)
+    ):
+        return None
+    large = sum(
+        word[0].isupper() for word, low in zip(said, plain, strict=True) if low not in STOP_WORDS
+    )
+    telling = sum(low not in STOP_WORDS for low in plain)
+    if said[0][0].isupper() and 2 * large > telling and len(said) <= MAX_TITLE_WORDS:
+        return Marked(start, start + len(term), _kind(plain), TITLE)
+    plain_term = len(said) <= MAX_TERM_WORDS and term[-1] not in "!?" and not said[0][0].isupper()
+    return Marked(start, start + len(term), EntityType.CONCEPT, TERM) if plain_term else None
+
+
+def _kind(plain: list[str]) -> EntityType:
+    """Return what a lone listed name is.
+
+    Anything else in quotation marks is most likely a work or a term.
+    """
+    if len(plain) == 1 and plain[0] in GIVEN | PLACES:
+        return EntityType.PERSON if plain[0] in GIVEN else EntityType.PLACE
+    return EntityType.CONCEPT
+
+
+def _says_nothing(word: str) -> bool:
+    return word in FUNCTION_WORDS or word in DATES or word.isdigit()
+
+
+MAX_ENTITIES = 10  # of a memory (mission V8)
+LEAST_CONFIDENCE = 0.75  # (mission V8)
+_PROSE = frozenset(("text", "markdown", "html", "conversation"))
+
+
+def entities(
+    text: str,
+    *,
+    title: str = "",
+    format: str = "text",
+    limit: int = MAX_ENTITIES,
+    least: float = LEAST_CONFIDENCE,
+) -> tuple[Entity, ...]:
+    """Return what a text names, surest first, then in reading order.
+
+    At most `limit`, each at least `least` sure.
+
+    `format` is text, markdown, html or conversation; any other name is taken for a language of
+    code.
+
+    >>> [(entity.name, str(entity.type)) for entity in entities("Matt moved to Lisbon on Monday; see docs/plan.md")]
+    [('docs/plan.md', 'FILE'), ('Matt', 'PERSON'), ('Lisbon', 'PLACE')]
+    """
+    check_limits(limit=limit, least=least)
+    reading = read(text, format=format)
+    found = joined(text, _mentions(reading, code=format not in _PROSE, least=least), least=least)
+    subject = titled(title, text) if title else None
+    if subject and subject.confidence >= least:
+        found = [subject, *(entity for entity in found if entity.key != subject.key)]
+    return kept(found, limit=limit)
+
+
+def check_limits(*, limit: int, least: float) -> None:
+    """Refuse limits that cannot be meant."""
+    if limit < 0:
+        raise InputError(
+            "limit",
+            limit,
+            "must not be negative",
+            "Give how many entities a text may have, such as 10.",
+        )
+    if not 0 <= least <= 1:
+        raise InputError(
+            "least",
+            least,
+            "must lie between 0 and 1",
+            "Give the lowest confidence to keep, such as 0.75.",
+        )
+
+
+def _mentions(reading: Reading, *, code: bool, least: float) -> Iterator[Mention]:
+    """Yield every mention, but for a lone one that is not sure enough.
+
+    What lies inside a marked term is part of it.
+    """
+    terms = [Mention(*term) for term in marked(reading.text, code=code)]
+    if not terms and merely_begins(reading, least=least):
+        return
+    yield from terms
+    inside = _covered(terms)
+    apart = () if reading.text.isascii() else (Mention(*each) for each in standing(reading.text))
+    for mention in chain(_named(reading), _spelled(reading), apart):
+        if mention.start not in inside:
+            yield mention
+
+
+def _covered(terms: Iterable[Mention]) -> frozenset[int]:
+    return frozenset(position for term in terms for position in range(term.start, term.end))
+
+
+def _named(reading: Reading) -> Iterator[Mention]:
+    before: tuple[Run, Guess] | None = None
+    for run in runs(reading):
+        found = guess(reading, run)
+        if found.usual and run.first == run.last and before and listed(reading, before[0], run):
+            found = found._replace(type=before[1].type)
+        before = run, found
+        start = reading.starts[run.first] + reading.stretches[run.first].first
+        end = (
+            reading.ends[run.last]
+            if reading.stretches[run.last] is SMALL
+            else reading.starts[run.last] + reading.stretches[run.last].last
+        )
+        sure = confidence(reading, run, found)
+        yield Mention(start, end, found.type, sure)
+        if found.type is EntityType.PERSON and (behind := rank_end(reading.text, end)) > end:
+            yield Mention(start, behind, EntityType.PERSON, sure)
+
+
+def _spelled(reading: Reading) -> Iterator[Mention]:
+    for i in reading.telling:
+        piece = reading.stretches[i]
+        if piece.code:
+            start = reading.starts[i] + piece.first
+            yield Mention(
+                start + piece.code.start,
+                start + piece.code.end,
+                piece.code.type,
+                piece.code.confidence,
+            )
+
+
+# What Clew asks of an extractor, and the default that answers: the rules.
+
+
+@runtime_checkable
+class Extractor(Protocol):
+    """Finds what texts name.
+
+    For each text, in order, its entities, best first, with offsets into that text.
+    """
+
+    def extract(self, texts: Sequence[str]) -> Sequence[tuple[Entity, ...]]:
+        """Return the entities of each text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The extractor that needs no model.
+
+    >>> [[entity.name for entity in found] for found in Rules().extract(["Matt left.", "nothing"])]
+    [['Matt'], []]
+    """
+
+    limit: int = MAX_ENTITIES
+    least: float = LEAST_CONFIDENCE
+    format: str = "text"
+
+    def __post_init__(self) -> None:
+        """Refuse limits that cannot be meant when they are given, not at the first text."""
+        check_limits(limit=self.limit, least=self.least)
+
+    def extract(self, texts: Sequence[str]) -> Sequence[tuple[Entity, ...]]:
+        """Return the entities of each text."""
+        return [
+            entities(text, format=self.format, limit=self.limit, least=self.least) for text in texts
+        ]
+
+
+# Which keys are too widespread to connect anything: what every second memory names tells none of
+# them apart.
+
+# of the documents; "United States", the widest key of 6,119 encyclopaedic passages, is in 3 %
+GENERIC_SHARE = 0.1
+FEWEST_HOLDING = 20  # documents: in a small store a name may well be in half of them
+
+
+def generic(key: str, *, holding: int, total: int) -> bool:
+    """Tell whether a key is named by too large a share of the documents to say anything.
+
+    An empty key always is.
+
+    >>> generic("team", holding=400, total=1000), generic("matt joyce", holding=40, total=1000), generic("toby", holding=6, total=9)
+    (True, False, False)
+    """
+    if not 0 <= holding <= total:
+        raise InputError(
+            "holding",
+            holding,
+            f"must lie between 0 and the {total} documents there are",
+            "Count documents, not mentions.",
+        )
+    return not key or (holding >= FEWEST_HOLDING and holding > GENERIC_SHARE * total)
