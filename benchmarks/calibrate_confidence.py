@@ -49,7 +49,7 @@ from clew.text.words import terms
 HERE = Path(__file__).parent
 NEVER_STORED = HERE / "never_stored"
 RESULTS = HERE / "results" / "confidence"
-DATA_FILE = HERE.parent / "src" / "clew" / "recall" / "confidence.toml"
+DATA_FILE = HERE.parent / "src" / "clew" / "search" / "confidence.toml"
 MODEL, LANGUAGE = "arctic-embed-s", "en"
 SMALL = ("household", "desk", "demo", "golden")
 PUBLIC = {  # the name in the catalogue, folder and part

@@ -315,7 +315,7 @@ def main() -> int:
 def line(report: dict[str, Any]) -> str:
     """Return the measurement in one line."""
     found = report["recalls"]
-    spread = f"spread p50 {found['spread_wall_ms']['p50']} ms, p95 {found['spread_wall_ms']['p95']} ms (CPU p95 {found['spread_cpu_ms']['p95']})"
+    spread = f"spread p50 {found['spread_wall_ms']['p50']} ms, p95 {found['spread_wall_ms']['p95']} ms (CPU p95 {found['spread_cpu_ms']['p95']})"  # noqa: E501
     whole = ", ".join(
         f"{name} p50 {each['p50']} p95 {each['p95']}"
         for name, each in found["recall_wall_ms"].items()

@@ -40,8 +40,9 @@ PACKAGES = (
     "clew.surface",
     "clew.store.sqlite",
     "clew.models",
-    "clew.recall",
-    "clew.ingest",
+    "clew.search",
+    "clew.memories",
+    "clew.documents",
 )
 LIBRARIES = (
     "rich.console",
@@ -53,7 +54,10 @@ LIBRARIES = (
     "uvicorn",
     "anyio.to_thread",
 )
-LEFT_OUT = ("clew.models.adapters", "__main__")  # the first need libraries that may not be there
+LEFT_OUT = (
+    "clew.models.library_adapters",
+    "__main__",
+)  # the first needs libraries that may not be there
 COMMAND = """#!{python} -IS
 import json, os, socket, sys
 if sys.argv[1:2] in {started}:

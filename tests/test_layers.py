@@ -16,11 +16,12 @@ ROOT = Path(clew.__file__).parent
 LAYERS = (
     ("errors",),
     ("types", "times"),
-    ("words", "gist", "ids", "forking", "private_files", "parsing", "user_files", "token_codes"),
-    ("settings", "ports", "when"),
+    ("ids", "forking", "parsing", "files", "file_formats", "token_codes"),
+    ("text",),
+    ("settings", "ports"),
     ("graph",),
-    ("store", "models", "recall", "ingest"),
-    ("telemetry",),
+    ("store", "models", "memories"),
+    ("search", "documents"),
     ("engine",),
     ("testing", "evaluate"),
     ("surface",),
@@ -64,5 +65,5 @@ def test_a_module_imports_only_from_layers_below_it(path: Path) -> None:
 
 def test_the_check_would_notice_an_upward_import() -> None:
     assert not allowed("store", "engine")
-    assert not allowed("recall", "ingest")
+    assert not allowed("search", "documents")
     assert allowed("engine", "store")

@@ -30,20 +30,15 @@ COMPILE_ARGUMENTS = {
     f"clew.{name}"
     for name in (
         *(
-            "ingest.firewall.echo.spoken",
-            "ingest.firewall.echo.wrapping",
-            "ingest.firewall.instructions.rule",
+            "memories.firewall.recalled_texts",
+            "memories.firewall.instruction_rules",
+            "memories.firewall.secret_patterns",
         ),
+        *("memories.question_rules", "text.dates.relative", "text.dates.vocabulary"),
         *(
-            "ingest.firewall.secrets.rule",
-            "ingest.questions.rules",
-            "when.named",
-            "when.vocabulary",
-        ),
-        *(
-            "ingest.chunkers.html_blocks",
-            "ingest.readers.ignoring",
-            "ingest.readers.markdown",
+            "documents.chunkers.blocks",
+            "documents.gitignore",
+            "documents.readers.markdown",
             "models.wordpiece",
         ),
     )
@@ -113,8 +108,11 @@ def test_no_pattern_takes_more_than_linear_time(patterns: tuple[list[Found], lis
         every = list(attacks(found.pattern))
         for attack in draw.sample(every, min(ATTACKS, len(every))):
             if grows_faster(
-                lambda size, attack=attack, found=found: apply(found, text_of(attack, size)), SHORT
-            ):  # type: ignore[misc]
+                lambda size, attack=attack, found=found: apply(  # type: ignore[misc]
+                    found, text_of(attack, size)
+                ),
+                SHORT,
+            ):
                 slow.append((found.where, attack))
                 break
     assert slow == []
@@ -189,8 +187,12 @@ def test_an_import_takes_linear_time_whatever_is_repeated(format: str) -> None:
     slow = [
         piece
         for piece in PIECES
-        if grows_faster(lambda size, piece=piece: work(size, piece), 2500, (8,))
-    ]  # type: ignore[misc]
+        if grows_faster(
+            lambda size, piece=piece: work(size, piece),  # type: ignore[misc]
+            2500,
+            (8,),
+        )
+    ]
     assert slow == []
 
 
@@ -208,8 +210,12 @@ def test_a_question_is_analysed_in_linear_time() -> None:
     slow = [
         piece
         for piece in PIECES
-        if grows_faster(lambda size, piece=piece: work(size, piece), 1000, (8,))
-    ]  # type: ignore[misc]
+        if grows_faster(
+            lambda size, piece=piece: work(size, piece),  # type: ignore[misc]
+            1000,
+            (8,),
+        )
+    ]
     assert slow == []
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     # `clew.open` mirrors the builtin on purpose
     from clew.engine import (
-        Clew,  # noqa: A004 - `clew.open` mirrors the builtin on purpose
+        Clew,
         open,  # noqa: A004 - `clew.open` mirrors the builtin on purpose
-        restore_backup,  # noqa: A004
+        restore_backup,
     )
     from clew.errors import ClewError
     from clew.search.state import Hit, Recall

@@ -14,7 +14,7 @@ from clew.engine.models import Vectoriser
 from clew.errors import CorruptStoreError, InputError
 from clew.memories.embedding import TEXTS_AT_ONCE, embed_passages
 from clew.models.vectors import HashingEmbedder
-from clew.ports import Embedder, SpannedText
+from clew.ports import Embedder, EmbedRole, SpannedText
 from clew.testing import FixedClock
 from clew.token_codes import maxsim
 from clew.types import Kind, NodeId, Role
@@ -100,8 +100,8 @@ def test_a_question_gives_its_vector_and_its_tokens_in_one_run(
     assert asked.vector is not None
     assert (
         asked.vector.tobytes()
-        == HashingEmbedder(64).embed(["which port"], role="query")[0].tobytes()
-    )  # type: ignore[arg-type]
+        == HashingEmbedder(64).embed(["which port"], role=EmbedRole.QUERY)[0].tobytes()
+    )
     assert asked.tokens is not None
     assert asked.tokens.tokens.shape == (2, 64)
     assert asked.tokens.pieces == (("which", 1), ("port", 1))

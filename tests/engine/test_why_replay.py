@@ -21,7 +21,7 @@ from clew.search.recipes import NAMES
 from clew.testing import FixedClock, later
 from tests.conftest import Open
 
-WORDS = "harbour boat tea coffee key office deploy train invoice room printer lunch refund piano disk report Dana Matt Utrecht April".split()
+WORDS = "harbour boat tea coffee key office deploy train invoice room printer lunch refund piano disk report Dana Matt Utrecht April".split()  # noqa: E501
 
 
 def sentence(draw: random.Random, length: int = 8) -> str:

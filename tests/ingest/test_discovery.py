@@ -209,9 +209,9 @@ def test_names_of_any_bytes_are_carried_through(tmp_path: Path) -> None:
         b"%s{}.md",
     ]
     for name in names:
-        Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), name))).write_text(
+        Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), name))).write_text(  # noqa: PTH118
             "words", encoding="utf-8"
-        )  # noqa: PTH118
+        )
     assert {os.fsencode(name) for name in files(tmp_path)} == set(names)
     assert all(each.path.read_text(encoding="utf-8") == "words" for each in found(tmp_path))
 

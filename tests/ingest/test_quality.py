@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from clew.evaluate.chunkers import Recursive, cut
 from clew.evaluate.datasets import load
-from clew.memories.quality import ANALYSER, CAPS, HOLLOW_CAP, WEIGHTS, Quality, Stub, assess
+from clew.memories.quality import ANALYSER, CAPS, HOLLOW_CAP, WEIGHTS, assess
+from clew.types import Quality, Stub
 from tests.growth import check_linear
 
 GATE = 0.4

@@ -342,8 +342,9 @@ def test_a_forgotten_memory_leaves_no_question_behind() -> None:
 
 
 def test_show_tells_the_questions_where_there_are_any(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:  # noqa: F811
+    cli: Cli,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("CLEW_QUESTIONS__ENABLED", "true")
     id, plain = (
         cli.add(BUILD, "--trigger", "problem-solution"),

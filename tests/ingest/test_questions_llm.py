@@ -131,8 +131,10 @@ def test_the_request_is_what_the_protocol_asks_for(serve: Serve) -> None:  # noq
     ],
 )
 def test_what_is_not_what_was_asked_for_is_made_good_by_rule(
-    serve: Serve, content: Any, problem: str
-) -> None:  # noqa: F811
+    serve: Serve,  # noqa: F811
+    content: Any,
+    problem: str,
+) -> None:
     assert problem in fallen_back(serve(lambda _: chat(content)))
 
 
@@ -199,8 +201,8 @@ def test_something_that_is_no_json_at_all_is_made_good(serve: Serve) -> None:  #
 
 
 def test_a_server_that_failed_is_not_asked_for_the_rest_and_a_bad_answer_costs_only_its_own_memory(
-    serve: Serve,
-) -> None:  # noqa: F811
+    serve: Serve,  # noqa: F811
+) -> None:
     down = serve(lambda _: Answer(404))
     found = made(down).questions([BUILD] * 5)
     assert [each.texts for each in found] == [BY_RULE] * 5

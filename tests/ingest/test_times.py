@@ -14,9 +14,11 @@ from clew.times import Moment, iso, parse_time
 
 @given(
     st.datetimes(
-        min_value=datetime(2, 1, 1), max_value=datetime(9998, 1, 1), timezones=st.timezones()
+        min_value=datetime(2, 1, 1),  # noqa: DTZ001
+        max_value=datetime(9998, 1, 1),  # noqa: DTZ001
+        timezones=st.timezones(),  # noqa: DTZ001, RUF100
     )
-)  # noqa: DTZ001
+)
 def test_what_is_written_reads_back_as_the_same_moment(moment: datetime) -> None:
     parsed = parse_time(iso(moment), "at")
     assert parsed == moment.astimezone(UTC)

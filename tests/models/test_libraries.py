@@ -129,7 +129,7 @@ def test_a_real_fastembed_model_is_loaded_from_its_folder(real_model: Path, tmp_
         (tmp_path / f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
     for name in (WEIGHTS, TOKENIZER):
         (tmp_path / name).symlink_to(real_model / name)
-    embedder = fastembed.embedder("clew/test-arctic", specific_model_path=str(tmp_path))
+    embedder = fastembed.fastembed_embedder("clew/test-arctic", specific_model_path=str(tmp_path))
     ours = load("arctic-embed-s")
     assert ours is not None
     assert (embedder.dimension, embedder.max_tokens) == (384, 512)

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
     StartHub = Callable[[Callable[[Asked], Answer]], Local]
 
-PULL = "from clew.models import catalogue, library; from tests.models.conftest import tiny_card; catalogue.CATALOGUE = (tiny_card(),); "
+PULL = (
+    "from clew.models import library as catalogue, library; "
+    "from tests.models.conftest import tiny_card; catalogue.CATALOGUE = (tiny_card(),); "
+)
 CHILD = PULL + (
     "library.pull('tiny', sources=tiny_card().sources[1:], announce=lambda line: print(line, flush=True), "
     "progress=lambda what, done, total: print(what, done, flush=True)); print('done', flush=True)"

@@ -54,7 +54,7 @@ def made(protocol: str, local: Local, slept: list[float] | None = None) -> Servi
     sleep = (slept if slept is not None else []).append
     if protocol == "ollama":
         return ollama.ollama_embedder("nomic", host=local.url, sleep=sleep)
-    return openai.embedder("small", base=f"{local.url}/v1", key=KEY, sleep=sleep)
+    return openai.openai_embedder("small", base=f"{local.url}/v1", key=KEY, sleep=sleep)
 
 
 @pytest.fixture(params=PROTOCOLS)
@@ -328,7 +328,7 @@ def test_offline_forbids_other_machines_and_allows_this_one(
     monkeypatch.setenv("CLEW_OFFLINE", "1")
     assert made("ollama", serve(good("ollama"))).dimension == 3
     with pytest.raises(ModelMissingError, match=r"CLEW_OFFLINE forbids asking embeddings\.invalid"):
-        openai.embedder("x", base="https://embeddings.invalid/v1", key=KEY).embed(
+        openai.openai_embedder("x", base="https://embeddings.invalid/v1", key=KEY).embed(
             ["x"], role=EmbedRole.QUERY
         )
 
@@ -336,7 +336,7 @@ def test_offline_forbids_other_machines_and_allows_this_one(
 @pytest.mark.parametrize("address", ["ftp://host", "file:///etc/passwd", "http://"])
 def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises(InputError, match="http"):
-        openai.embedder("x", base=address)
+        openai.openai_embedder("x", base=address)
 
 
 def test_the_key_is_not_part_of_what_a_server_shows() -> None:

@@ -28,8 +28,14 @@ def memory(request: pytest.FixtureRequest) -> Iterator[clew.Clew]:
 
 def texts(memory: clew.Clew, question: str, **options: object) -> list[str]:
     return [
-        hit.text for hit in memory.recall(question, preset="important", track=False, **options).hits
-    ]  # type: ignore[arg-type]
+        hit.text
+        for hit in memory.recall(
+            question,
+            preset="important",
+            track=False,
+            **options,  # type: ignore[arg-type]
+        ).hits
+    ]
 
 
 def test_what_will_take_the_place_of_something_comes_behind_it_and_in_turn(

@@ -74,7 +74,7 @@ def spread(store: MemoryStore, **changes: object) -> Spread:
         "mode": "expected",
     }
     return Spread(
-        **{
+        **{  # type: ignore[arg-type]
             **options,
             "limits": limits,
             "kinds": WEIGHTS,
@@ -82,7 +82,7 @@ def spread(store: MemoryStore, **changes: object) -> Spread:
             "store": store,
             **changes,
         }
-    )  # type: ignore[arg-type]
+    )
 
 
 def asked(text: str, **scores: float) -> Recall:

@@ -16,7 +16,7 @@ from clew.errors import InputError
 from clew.store import bm25
 from clew.store.vectors import as_unit, exact_cosines
 from clew.testing import unit
-from clew.text.words import K3
+from clew.text.words import K3, idf, query_weight
 
 WORDS = ("ant", "bee", "cat", "dog", "elk", "fox")
 
@@ -32,9 +32,11 @@ def test_scores_are_what_fts5_computes_but_for_the_idf(seed: int) -> None:
         expected = _fts5(rows, [term])
         assert expected
         holding = sum(term in title + text for title, text in rows)
-        idf = max(math.log((len(rows) - holding + 0.5) / (holding + 0.5)), 1e-6)  # as FTS5 has it
+        fts5_idf = max(
+            math.log((len(rows) - holding + 0.5) / (holding + 0.5)), 1e-6
+        )  # as FTS5 has it
         found = {
-            number: score / bm25.idf(len(rows), holding) * idf
+            number: score / idf(len(rows), holding) * fts5_idf
             for number, score in _by_formula(rows, [term]).items()
         }
         assert found == pytest.approx(expected, rel=1e-12)
@@ -75,8 +77,7 @@ def _fts5(rows: list[tuple[list[str], list[str]]], query: list[str]) -> dict[int
 def _by_formula(rows: list[tuple[list[str], list[str]]], query: list[str]) -> dict[int, float]:
     lengths = [bm25.length(len(title), len(text)) for title, text in rows]
     telling = {
-        term: bm25.idf(len(rows), sum(term in title + text for title, text in rows))
-        for term in query
+        term: idf(len(rows), sum(term in title + text for title, text in rows)) for term in query
     }
     scores = {}
     for number, (title, text) in enumerate(rows):
@@ -92,13 +93,13 @@ def _by_formula(rows: list[tuple[list[str], list[str]]], query: list[str]) -> di
 @given(rows=st.integers(1, 10_000), data=st.data())
 def test_a_rarer_term_never_tells_less(rows: int, data: st.DataObject) -> None:
     holding = data.draw(st.integers(1, rows))
-    assert bm25.idf(rows, holding) <= bm25.idf(rows, holding - 1)
-    assert bm25.idf(rows, holding) > 0
+    assert idf(rows, holding) <= idf(rows, holding - 1)
+    assert idf(rows, holding) > 0
 
 
 @given(st.integers(1, 1000))
 def test_a_word_that_is_said_again_counts_more_but_less_than_before(count: int) -> None:
-    before, here, more = (bm25.query_weight(said) for said in (count - 1, count, count + 1))
+    before, here, more = (query_weight(said) for said in (count - 1, count, count + 1))
     assert here < more < K3 + 1
     assert more - here < here - before
 

@@ -34,7 +34,7 @@ from clew.testing.chapters.records import Keeping
 from clew.testing.chapters.vectors import Searching
 from clew.testing.chapters.words import Placing, Speaking
 from clew.text.gist import searched_text
-from clew.text.words import terms
+from clew.text.words import idf, query_weight, terms
 from clew.types import Filter, Match, Node, Ranking, ranked
 from tests.properties.test_store_oracle import SideBySide
 
@@ -219,8 +219,10 @@ class Fts5:
             with closing(self.connection.execute(found, (f'"{term}"',))) as rows:
                 ranks = dict(rows)
             # as FTS5 has it
-            idf = max(math.log((len(self.nodes) - len(ranks) + 0.5) / (len(ranks) + 0.5)), 1e-6)
-            weight = bm25.query_weight(said) * bm25.idf(len(self.nodes), len(ranks)) / idf
+            fts5_idf = max(
+                math.log((len(self.nodes) - len(ranks) + 0.5) / (len(ranks) + 0.5)), 1e-6
+            )
+            weight = query_weight(said) * idf(len(self.nodes), len(ranks)) / fts5_idf
             for number, rank in ranks.items():
                 scores[number] = scores.get(number, 0.0) - rank * weight
         return ranked(

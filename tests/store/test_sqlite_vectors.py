@@ -576,9 +576,9 @@ def test_segments_are_written_after_4096_changes_and_read_on_opening(large: Sqli
     with closing(SqliteStore.open(large._database.path)) as again:
         loads: list[int] = []
         real = again._dense._read_segments
-        again._dense._read_segments = lambda *given, **options: (
-            loads.append(1) or real(*given, **options)
-        )  # type: ignore[method-assign,func-returns-value]
+        again._dense._read_segments = lambda *given, **options: (  # type: ignore[method-assign]
+            loads.append(1) or real(*given, **options)  # type: ignore[func-returns-value]
+        )
         assert again.dense(query, where(), limit=10) == expected
         assert loads == [1]
         assert again._dense._shared is not None

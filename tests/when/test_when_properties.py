@@ -28,10 +28,10 @@ texts = st.one_of(
     st.text(max_size=80), phrases, st.tuples(phrases, st.text(max_size=10), phrases).map("".join)
 )
 clocks = st.datetimes(
-    min_value=datetime(1, 1, 1),
-    max_value=datetime(9999, 12, 31, 23, 59, 59, 999999),
+    min_value=datetime(1, 1, 1),  # noqa: DTZ001
+    max_value=datetime(9999, 12, 31, 23, 59, 59, 999999),  # noqa: DTZ001
     timezones=st.just(UTC),
-)  # noqa: DTZ001
+)
 
 
 @given(texts, clocks)

@@ -260,11 +260,10 @@ class Clew:
         without a time of their own were said, by default now. `force` keeps what was forgotten.
         """
         # Chunkers, which recall does not need
-        from clew.engine import importing
-        from clew.engine import importing as conversing  # noqa: PLC0415
+        from clew.engine import importing  # noqa: PLC0415
 
         self._check_open()
-        options = conversing.conversation_options(
+        options = importing.conversation_options(
             self.settings,
             session=session,
             title=title,
@@ -277,7 +276,7 @@ class Clew:
             time=time,
         )
         parts = importing.Parts(self.store, self._vectors, self.settings, self._clock, new_id)
-        return conversing.remember_conversation(
+        return importing.remember_conversation(
             parts, messages, options=options, force=bool(force), progress=progress
         )
 

@@ -12,7 +12,8 @@ from clew.documents.chunkers.code import Code
 from clew.documents.chunkers.port import Chunker, ChunkOptions, RunCounts, TokenCounter, estimate
 from clew.documents.chunkers.recursive import Recursive
 from clew.documents.chunkers.structural import chunker_for
-from clew.documents.conversations import RESERVED, Conversations, parse_messages
+from clew.documents.conversations import RESERVED as CONVERSATION_KEYS
+from clew.documents.conversations import Conversations, parse_messages
 from clew.documents.importing import RESERVED, Importer, ImportOptions
 from clew.documents.tree import Origin
 from clew.engine.models import Vectoriser
@@ -283,7 +284,7 @@ def _category(value: str, settings: Settings) -> str:
 
 def _conversation_labels(metadata: dict[str, Any]) -> dict[str, Any]:
     """Return metadata that leaves alone what is noted of every message itself."""
-    if taken := next((name for name in RESERVED if name in metadata), None):
+    if taken := next((name for name in CONVERSATION_KEYS if name in metadata), None):
         raise InputError(
             "metadata",
             taken,

@@ -108,9 +108,10 @@ class CachedEmbedder:
             marks = ",".join("?" * len(some))
             found.update(
                 self._database.execute(
-                    f"SELECT key, value FROM vector WHERE key IN ({marks})", some
+                    f"SELECT key, value FROM vector WHERE key IN ({marks})",  # noqa: S608
+                    some,  # noqa: RUF100, S608
                 )
-            )  # noqa: S608 - marks only
+            )
         return found
 
     def _made(self, missing: Sequence[tuple[bytes, str]], role: EmbedRole) -> dict[bytes, bytes]:

@@ -134,8 +134,13 @@ class ProseExpander:
     counts: Mapping[str, Mapping[str, int]] = field(repr=False)  # follows from the corpus
 
     def queries(
-        self, question: str, space: str, texts: Sequence[str], *, view: Sequence[str] = ()
-    ) -> list[str]:  # noqa: ARG002
+        self,
+        question: str,
+        space: str,
+        texts: Sequence[str],
+        *,
+        view: Sequence[str] = (),  # noqa: ARG002
+    ) -> list[str]:
         """Return names to search for; rare words where there are too few names."""
         asked = {folded(word) for word in words(question)}
         counts = self.counts.get(space, {})

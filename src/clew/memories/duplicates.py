@@ -288,10 +288,10 @@ def _is_verbatim(text: Draft | Node) -> bool:
         return True
     # Only near duplicates are looked at so closely; a command that stores nothing need not load
     # them.
-    from clew.documents.chunkers.messages import transcript_blocks  # noqa: PLC0415
     from clew.memories.quality_features import is_code  # noqa: PLC0415
+    from clew.text.speakers import speaker_labels  # noqa: PLC0415
 
-    return bool(transcript_blocks(text.text)) or is_code(tuple(text.text.splitlines()))
+    return any(speaker_labels(text.text)) or is_code(tuple(text.text.splitlines()))
 
 
 def holds(node: Node, offered: Draft, *, at: datetime) -> bool:

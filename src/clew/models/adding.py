@@ -245,10 +245,8 @@ def _install(card: Card, sources: dict[str, Path], root: Path, *, probe: bool = 
 
 def _probe(card: Card, folder: Path) -> None:
     """Use the model once before it is accepted, so that a wrong dimension or purpose is found here and not at the first recall."""
-    from clew.models.onnx import (
-        CrossEncoder,  # noqa: PLC0415 - loads numpy and the runtime
-        OnnxEmbedder,  # noqa: PLC0415
-    )
+    # Loads numpy and the runtime.
+    from clew.models.onnx import CrossEncoder, OnnxEmbedder  # noqa: PLC0415
 
     try:
         if card.purpose is Purpose.RERANK:

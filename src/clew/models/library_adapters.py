@@ -109,7 +109,7 @@ def _translated(id: str, load: Callable[[], Loaded]) -> Loaded:
 USUAL_MAX_TOKENS = 512  # of nearly all of its models; used when the tokenizer does not say
 
 
-def embedder(name: str, **options: Any) -> LibraryEmbedder:
+def fastembed_embedder(name: str, **options: Any) -> LibraryEmbedder:
     """Return an embedder; `options` go to `fastembed.TextEmbedding`."""
     return LibraryEmbedder("fastembed", name, lambda: _load(name, options))
 

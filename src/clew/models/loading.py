@@ -17,11 +17,14 @@ NONE = "none"
 HASHING = re.compile(r"hashing(?:-(\d{1,6}))?")
 # Imported on demand: each brings a library or a protocol that most users do not have.
 ADAPTERS = {
-    "fastembed": "clew.models.library_adapters",
-    "sentence-transformers": "clew.models.library_adapters",
-    "model2vec": "clew.models.library_adapters",
-    "ollama": "clew.models.server_adapters",
-    "openai": "clew.models.server_adapters",
+    "fastembed": ("clew.models.library_adapters", "fastembed_embedder"),
+    "sentence-transformers": (
+        "clew.models.library_adapters",
+        "sentence_transformers_embedder",
+    ),
+    "model2vec": ("clew.models.library_adapters", "model2vec_embedder"),
+    "ollama": ("clew.models.server_adapters", "ollama_embedder"),
+    "openai": ("clew.models.server_adapters", "openai_embedder"),
 }
 
 
@@ -57,8 +60,8 @@ def load_reranker(spec: str) -> Reranker | None:
     kind, colon, name = spec.strip().partition(":")
     if kind == NONE and not colon:
         return None
-    from clew.models import card as manifest
-    from clew.models import library  # noqa: PLC0415 - only when asked for
+    from clew.models import card as manifest  # noqa: PLC0415 - only when asked for
+    from clew.models import library  # noqa: PLC0415
     from clew.models.onnx import CrossEncoder  # noqa: PLC0415
 
     if colon and kind == "onnx" and name:
@@ -103,7 +106,8 @@ def _adapter(kind: str, name: str, spec: str) -> Embedder:
         return _folder(expanded(name))
     if kind not in ADAPTERS:
         raise _unknown(spec, kind, catalogue.DEFAULT)
-    embedder: Embedder = import_module(ADAPTERS[kind]).embedder(name)
+    module, function = ADAPTERS[kind]
+    embedder: Embedder = getattr(import_module(module), function)(name)
     return embedder
 
 

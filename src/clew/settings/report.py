@@ -135,7 +135,7 @@ def _sections() -> dict[str, str]:
     """Return the first line about each section, by name."""
     defaults = Settings()
     return {
-        section.name: (type(getattr(defaults, section.name)).__doc__ or "").partition("\n")[0]
+        section.name: " ".join((type(getattr(defaults, section.name)).__doc__ or "").split())
         for section in fields(defaults)
     }
 

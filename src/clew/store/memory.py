@@ -28,7 +28,7 @@ from clew.store.name_index import Spoken, each_once
 from clew.store.tombstones import KEY_BYTES, tombstone
 from clew.store.vectors import Halves, as_codes, as_unit, exact_cosines
 from clew.text.gist import searched_text
-from clew.text.words import content_hash
+from clew.text.words import content_hash, idf, query_weight
 from clew.text.words import terms as terms_of
 from clew.token_codes import CODED_KINDS
 from clew.types import (
@@ -404,7 +404,7 @@ class MemoryStore:
             rows = [row for row in state.rows.values() if row.node.space == where.space]
             counts = {term: sum(row.frequency(term) > 0 for row in rows) for term in terms}
             weights = {
-                term: bm25.idf(len(rows), counts[term]) * bm25.query_weight(asked)
+                term: idf(len(rows), counts[term]) * query_weight(asked)
                 for term, asked in Counter(terms).items()
             }
             mean_length = sum(row.length for row in rows) / max(len(rows), 1)
@@ -505,8 +505,11 @@ class MemoryStore:
                 state.edges[edge.source, edge.target, edge.kind] = edge
 
     def edges(
-        self, ids: Sequence[NodeId], *, on_damage: OnDamage | None = None
-    ) -> tuple[Edge, ...]:  # noqa: ARG002 - nothing here is ever damaged
+        self,
+        ids: Sequence[NodeId],
+        *,
+        on_damage: OnDamage | None = None,  # noqa: ARG002
+    ) -> tuple[Edge, ...]:
         """Return every edge that starts or ends at one of the nodes."""
         asked = set(ids)
         with self._reading() as state:
@@ -593,8 +596,11 @@ class MemoryStore:
             _write(state, embeddings, model)
 
     def embeddings(
-        self, ids: Sequence[NodeId], *, on_damage: OnDamage | None = None
-    ) -> tuple[Embedding, ...]:  # noqa: ARG002 - nothing here is ever damaged
+        self,
+        ids: Sequence[NodeId],
+        *,
+        on_damage: OnDamage | None = None,  # noqa: ARG002
+    ) -> tuple[Embedding, ...]:
         """Return the vectors of the active model that the nodes have, by node and role."""
         with self._reading() as state:
             return tuple(
@@ -653,8 +659,11 @@ class MemoryStore:
             return tuple(_own(found[id]) for id in sorted(found)[: max(limit, 0)])
 
     def nodes(
-        self, space: str | None = None, *, on_damage: OnDamage | None = None
-    ) -> Iterator[Node]:  # noqa: ARG002 - nothing here is ever damaged
+        self,
+        space: str | None = None,
+        *,
+        on_damage: OnDamage | None = None,  # noqa: ARG002
+    ) -> Iterator[Node]:
         """Yield every node as of this call, expired ones too, in the order of ids."""
         with self._reading() as state:
             found = sorted(_nodes(state, space), key=lambda node: node.id)

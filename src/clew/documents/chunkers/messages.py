@@ -6,10 +6,7 @@ Known are `Alice: …`, `User:` and `**Alice**: …`, each also behind a time su
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -24,40 +21,10 @@ from clew.documents.chunkers.port import (
     estimate,
 )
 from clew.documents.chunkers.recursive import Recursive
-from clew.times import parse_time
+from clew.text.speakers import speaker_labels
 
-ROLES = frozenset(
-    {"user", "assistant", "system", "human", "ai", "bot", "tool", "developer", "model"}
-)
-LABELS = frozenset(
-    {
-        "note",
-        "notes",
-        "ps",
-        "warning",
-        "todo",
-        "tip",
-        "example",
-        "update",
-        "edit",
-        "summary",
-        "subject",
-        "re",
-        "http",
-        "https",
-    }
-)
-"""What stands before a colon in a message without being a speaker."""
 # a longer silence ends a conversation; a judgement, not a measurement
 SESSION_GAP = timedelta(hours=1)
-
-_CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:Z| ?[AaPp][Mm])?"
-_TIME = rf"(?P<open>\[|\()?(?P<time>\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}[T, ]{{1,2}}{_CLOCK})(?(open)[\])]) ?[-–—]? ?"
-_NAME = r"[^\W\d_][^\n\r:*\[\]{}<>|`\"]{0,39}"
-_LABEL = re.compile(
-    rf"(?m)^[ \t]{{0,3}}(?:{_TIME})?(?:(?P<mark>\*\*|__)(?P<bold>{_NAME}?)(?::(?P=mark)|(?P=mark):)|(?P<plain>{_NAME}?):)(?=\s|\Z)"
-)
-_MAX_NAME_WORDS = 4
 
 
 def transcript_blocks(text: str) -> list[Block]:
@@ -66,7 +33,7 @@ def transcript_blocks(text: str) -> list[Block]:
     >>> [(block.unit.speaker, block.unit.start) for block in transcript_blocks("Ann: Hi!\nBob: Hello,\nNote: all.\nAnn: Bye")]
     [('Ann', 0), ('Bob', 9), ('Ann', 32)]
     """
-    labels = list(_labels(text))
+    labels = list(speaker_labels(text))
     ends = [start for start, _, _ in labels[1:]] + [len(text)]
     return session_blocks(
         [
@@ -85,40 +52,6 @@ def session_blocks(units: list[Unit]) -> list[Block]:
         blocks.append(Block(unit, Level.SECTION if later else Level.BLOCK))
         before = unit.time or before
     return blocks
-
-
-def _labels(text: str) -> Iterator[tuple[int, str, datetime | None]]:
-    """Yield where each message begins, who speaks and when."""
-    found = [
-        match
-        for match in _LABEL.finditer(text.replace("\r", "\n"))
-        if len(_name(match).split()) <= _MAX_NAME_WORDS
-    ]
-    often = Counter(map(_name, found))
-    # "Note: …" inside a message looks like a speaker; where two others come again and again, it is
-    # none.
-    settled = sum(times > 1 for times in often.values()) > 1
-    for match in found:
-        name = _name(match)
-        if (
-            match["time"]
-            or match["bold"]
-            or name.lower() in ROLES
-            or often[name] > 1
-            or not (settled or name.lower() in LABELS)
-        ):
-            yield match.start(), name, _moment(match["time"])
-
-
-def _name(match: re.Match[str]) -> str:
-    return str(match["bold"] or match["plain"] or "").strip()
-
-
-def _moment(written: str | None) -> datetime | None:
-    """Return a time that can be read in one way only; 03/04/24 is left alone."""
-    with suppress(ValueError):
-        return parse_time(" ".join(written.replace(",", " ").split()), "time") if written else None
-    return None
 
 
 # Each message is a chunk of its own: what one says and what the other answers are found apart.

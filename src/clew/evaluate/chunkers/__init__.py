@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from clew.documents.chunkers import recursive
+from clew.documents.chunkers.blocks import Html, Markdown
+from clew.documents.chunkers.code import Code
+from clew.documents.chunkers.messages import Conversation
 from clew.documents.chunkers.port import Chunk, Embed
+from clew.documents.chunkers.port import Chunker as ProductChunker
+from clew.documents.chunkers.semantic import Semantic
+from clew.documents.chunkers.structural import Structural
 from clew.errors import InputError
 from clew.evaluate.chunkers.chonkie import Chonkie
 from clew.evaluate.chunkers.cutting import CHUNK, cut
 from clew.evaluate.chunkers.port import Chunker, Sized, count_tokens
-from clew.ingest import chunkers as product
 
 __all__ = [
     "CHUNK",
@@ -26,17 +32,17 @@ __all__ = [
     "cut",
 ]
 
-Fixed = partial(Sized, product.Fixed())
-Recursive = partial(Sized, product.Recursive())
+Fixed = partial(Sized, recursive.Fixed())
+Recursive = partial(Sized, recursive.Recursive())
 
-_OURS: dict[str, Callable[[], product.Chunker]] = {
-    "fixed": product.Fixed,
-    "recursive": product.Recursive,
-    "markdown": product.Markdown,
-    "conversation": product.Conversation,
-    "html": product.Html,
-    "code": product.Code,
-    "structural": product.Structural,
+_OURS: dict[str, Callable[[], ProductChunker]] = {
+    "fixed": recursive.Fixed,
+    "recursive": recursive.Recursive,
+    "markdown": Markdown,
+    "conversation": Conversation,
+    "html": Html,
+    "code": Code,
+    "structural": Structural,
 }
 NAMES = (*_OURS, "semantic", "chonkie-recursive", "chonkie-code")
 
@@ -65,7 +71,7 @@ def chunker(name: str, *, size: int, overlap: int = 0, embed: Embed | None = Non
     return Chonkie(size, name.removeprefix("chonkie-"))
 
 
-def _semantic(embed: Embed | None) -> product.Semantic:
+def _semantic(embed: Embed | None) -> Semantic:
     if embed is None:
         raise InputError(
             "chunker",
@@ -73,4 +79,4 @@ def _semantic(embed: Embed | None) -> product.Semantic:
             "needs a model, and there is none",
             "Name one with model.embedder, or use another chunker.",
         )
-    return product.Semantic(embed)
+    return Semantic(embed)

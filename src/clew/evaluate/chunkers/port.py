@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from clew.documents.chunkers.port import Boundary, Chunk, ChunkOptions
+from clew.documents.chunkers.port import Boundary, Chunk, ChunkOptions, estimate
+from clew.documents.chunkers.port import Chunker as ProductChunker
 from clew.errors import InputError
-from clew.ingest import chunkers as product
 
 SMALLEST_SIZE = 8  # below it a single long word no longer fits
 # a chunk below a fifth of its budget joins a neighbour: 100 of 512, as the product has it
 LEAST_SHARE = 5
 
-count_tokens = product.estimate
+count_tokens = estimate
 """The size of a text: the one unit for all chunkers, ours and others'."""
 
 
@@ -38,7 +38,7 @@ class Chunker(Protocol):
 class Sized:
     """One of the product's chunkers with `size` for its target and its limit, so that all have the same budget."""
 
-    chunker: product.Chunker
+    chunker: ProductChunker
     size: int
     overlap: int = 0
     options: ChunkOptions = field(init=False, repr=False)

@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from clew.graph.code.modules import FAMILIES, Bound
+from clew.graph.code.module_tree import Bound
+from clew.graph.code.modules import FAMILIES
 from clew.graph.code.values import (
     EXPRESSION,
     FILE,

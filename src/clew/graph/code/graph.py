@@ -15,7 +15,8 @@ from typing import NamedTuple
 from clew.errors import InputError
 from clew.graph.code.calls import IMPORTED, MODULE, Calls, Names
 from clew.graph.code.languages import GRAMMARS
-from clew.graph.code.modules import FAMILIES, Bound, SourceTree, resolvers
+from clew.graph.code.module_tree import Bound, SourceTree
+from clew.graph.code.modules import FAMILIES, resolvers
 from clew.graph.code.symbols import symbols
 from clew.graph.code.values import STAR, Definition, FileSymbols, Import
 from clew.types import Edge, Kind, Node, NodeId

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clew.forking import after_fork
-from clew.store.bm25 import K1, idf, query_weight, saturation
+from clew.store.bm25 import K1, saturation
 from clew.store.sqlite import segments
 from clew.store.sqlite.database import Database, space_code
 from clew.store.sqlite.row_cache import NOTED, NUMBER, Seen, match
@@ -29,6 +29,7 @@ from clew.store.sqlite.stats import newest as newest_node
 from clew.store.sqlite.vector_index import among, passing
 from clew.store.sqlite.where import carrying, condition
 from clew.store.sqlite.word_index import Array, Holding, Postings, View, WordIndex, term_code
+from clew.text.words import idf, query_weight
 from clew.types import Filter, Match, Ranking, ranked
 
 # The best rows for some words by BM25, exactly, without looking at every row of a frequent word.

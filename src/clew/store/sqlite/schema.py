@@ -223,7 +223,7 @@ CREATE TRIGGER words_changed AFTER UPDATE OF title, text, context, kind ON node 
 END;
 """
 
-TOMBSTONE_KEY = "SELECT value, (SELECT value FROM meta WHERE key = 'tombstone_sum' AND typeof(value) = 'integer') FROM meta WHERE key = 'tombstone_key'"
+TOMBSTONE_KEY = "SELECT value, (SELECT value FROM meta WHERE key = 'tombstone_sum' AND typeof(value) = 'integer') FROM meta WHERE key = 'tombstone_key'"  # noqa: E501
 TOMBSTONES = "CREATE TABLE tombstone (digest BLOB PRIMARY KEY) WITHOUT ROWID; -- keyed hashes of forgotten texts"
 CODES = """
 CREATE TABLE token_code (

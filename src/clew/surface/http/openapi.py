@@ -311,11 +311,8 @@ def document(app: FastAPI) -> dict[str, Any]:
 
 def forms() -> dict[str, Any]:
     """Return the schema of every answer, by name."""
-
     known = [
-        each
-        for each in vars(documents).values()
-        if isinstance(each, type) and issubclass(each, Document)
+        each for each in globals().values() if isinstance(each, type) and issubclass(each, Document)
     ]
     _, made = models_json_schema([(each, "serialization") for each in known], ref_template=PLACE)
     found: dict[str, Any] = made["$defs"]

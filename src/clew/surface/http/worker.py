@@ -274,9 +274,12 @@ class Child:
 
 def resident_bytes(pid: int) -> int:
     """Return the resident memory of a process, 0 if it is unknown."""
-    done = subprocess.run(
-        ["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False
-    )  # noqa: S603, S607
+    done = subprocess.run(  # noqa: S603
+        ["ps", "-o", "rss=", "-p", str(pid)],  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=False,  # noqa: RUF100, S607
+    )
     return int(done.stdout) * 1024 if done.stdout.strip().isdigit() else 0
 
 

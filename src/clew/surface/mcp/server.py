@@ -80,8 +80,10 @@ class Handlers:
         )
 
     async def list_resources(
-        self, ctx: ServerRequestContext[Any], params: Any
-    ) -> wire.ListResourcesResult:  # noqa: ARG002 - as above
+        self,
+        ctx: ServerRequestContext[Any],  # noqa: ARG002
+        params: Any,  # noqa: ARG002
+    ) -> wire.ListResourcesResult:
         """Return the one resource that has no parameter."""
         status = wire.Resource(
             name="status",
@@ -92,8 +94,10 @@ class Handlers:
         return wire.ListResourcesResult(resources=[status])
 
     async def list_templates(
-        self, ctx: ServerRequestContext[Any], params: Any
-    ) -> wire.ListResourceTemplatesResult:  # noqa: ARG002 - as above
+        self,
+        ctx: ServerRequestContext[Any],  # noqa: ARG002
+        params: Any,  # noqa: ARG002
+    ) -> wire.ListResourceTemplatesResult:
         """Return the resource of each memory."""
         memory = wire.ResourceTemplate(
             name="memory",

@@ -15,7 +15,7 @@ from clew.store import bm25
 from clew.store.filters import passes
 from clew.store.vectors import exact_cosines
 from clew.testing.build import DIMENSION, MODEL, embedding, filled, node, raises, unit, where
-from clew.text.words import terms
+from clew.text.words import idf, query_weight, terms
 from clew.types import Filter, Kind, Match, Node, Ranking, Role, Vectors, ranked
 
 # ruff: noqa: D102, S101 - a test is named by its sentence and asserts
@@ -378,7 +378,7 @@ def _sparse_by_hand(nodes: Sequence[Node], query: Sequence[str], filter: Filter)
         holding = sum(term in title + text for title, text in rows.values())
         for id in scores:
             frequency = bm25.frequency(*(column.count(term) for column in rows[id]))
-            weight = bm25.idf(len(rows), holding) * bm25.query_weight(said)
+            weight = idf(len(rows), holding) * query_weight(said)
             scores[id] += weight * bm25.saturation(frequency, lengths[id], mean)
     return ranked(Match(id, score) for id, score in scores.items() if score)
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from clew.ports import Coverage, Sort, Store
 from clew.store import bm25
 from clew.testing.build import MODEL, NOW, added, embedding, filled, later, node, unit, where
-from clew.text.words import content_hash, query_terms, terms
+from clew.text.words import content_hash, idf, query_terms, terms
 from clew.types import Edge, Embedding, Kind, Node, Quality, Role, Stub
 
 # ruff: noqa: D102, S101 - a test is named by its sentence and asserts
@@ -282,7 +282,7 @@ class Placing:
         assert bm25.CONTEXT_WEIGHT == 0.5
         lengths = [3, 5, *[3] * 8]
         mean = sum(lengths) / len(lengths)
-        telling = bm25.idf(10, 2)
+        telling = idf(10, 2)
         expected = {
             "said": telling * bm25.saturation(1.0, 3, mean),
             "near": telling * bm25.saturation(0.5, 5, mean),

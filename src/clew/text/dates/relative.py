@@ -116,7 +116,7 @@ _HOLIDAYS: dict[str, Callable[[int], date]] = {
 }
 """Patterns and days, longer names first; those that differ by country are the American ones."""
 _HOLIDAY = "(?:" + "|".join(_HOLIDAYS) + ")"
-_HOLIDAY_HEADS = "new valentine valentines st good easter independence labor labour halloween hallowe thanksgiving black christmas xmas boxing"
+_HOLIDAY_HEADS = "new valentine valentines st good easter independence labor labour halloween hallowe thanksgiving black christmas xmas boxing"  # noqa: E501
 _READ_HOLIDAY = [
     (re.compile(source.replace(" ", r"\s+"), re.IGNORECASE), make)
     for source, make in _HOLIDAYS.items()

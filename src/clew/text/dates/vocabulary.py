@@ -11,7 +11,7 @@ _MONTHS = (
     "january february march april may june july august september october november december".split()
 )
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-_TEENS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+_TEENS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()  # noqa: E501
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _ORDINALS = "first second third fourth".split()
 

@@ -133,7 +133,7 @@ def _show(report: ImportReport) -> None:
         click.echo(clean(line(file)))
     totals = report.totals
     fates = ", ".join(f"{totals[fate]:,} {fate}" for fate in SIGNS if totals[fate])
-    summary = f"{counted(totals['files'], 'file')}: {fates or 'none'}; {counted(totals['nodes'], 'node')}, {counted(totals['vectors'], 'vector')}"
+    summary = f"{counted(totals['files'], 'file')}: {fates or 'none'}; {counted(totals['nodes'], 'node')}, {counted(totals['vectors'], 'vector')}"  # noqa: E501
     click.echo(summary, err=True)
 
 

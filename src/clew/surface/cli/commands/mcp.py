@@ -77,10 +77,7 @@ def _opened(session: Session) -> Clew:
 
 
 def _grant(clew: Clew) -> Grant:
-    from clew.engine.auth import (
-        OWNER,  # noqa: PLC0415 - as in `_opened`
-        Tokens,  # noqa: PLC0415
-    )
+    from clew.engine.auth import OWNER, Tokens  # noqa: PLC0415 - as in `_opened`
     from clew.errors import UnauthorisedError  # noqa: PLC0415
 
     secret = os.environ.get(TOKEN)
