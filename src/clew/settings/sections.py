@@ -525,7 +525,7 @@ class TraceRankSettings(Section):
 class DecaySettings(Section):
     """When `clew decay` archives a memory.
 
-    Score = importance * e^(-rate * days without use) * (1 + gain * ln(1 + accesses)).
+    The score is importance * e^(-rate * days without use) * (1 + gain * ln(1 + accesses)).
     """
 
     rate_per_day: float = setting(0.1, "Decay rate of an unused memory.", within=(0, 100))
