@@ -110,6 +110,7 @@ COMMANDS = {
     "show": "look",
     "history": "look",
     "related": "related",
+    "conflicts": "conflicts",
     "supersede": "truth",
     "invalidate": "truth",
     "expire": "truth",
@@ -140,6 +141,7 @@ COMMANDS = {
 
 # What others call it.
 ALIASES = {
+    "contradictions": "conflicts",
     "remember": "add",
     "store": "add",
     "save": "add",
