@@ -372,6 +372,24 @@ class Similar(NamedTuple):
     """None where it is withheld: it gives its reader orders, or the caller may not read the space."""
 
 
+class Contradiction(NamedTuple):
+    """A live memory of the same space that an inserted text may contradict; both are kept."""
+
+    id: NodeId
+    """The memory."""
+    conflict: str
+    """The id of the pair, under which `conflicts` lists it and `dismiss_conflict` takes it."""
+    kind: str
+    """In what they differ: value, number, negation or state."""
+    explanation: str | None
+    """One sentence that names the differing pieces, the memory's first; None where `text` is
+    withheld.
+    """
+    score: float
+    text: str | None
+    """None where it is withheld, as in `Similar`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What became of one text offered to `remember`, and by which rule."""
@@ -391,6 +409,10 @@ class Outcome:
     may_supersede: NodeId | None = None
     """The nearest similar memory of which the inserted text says all and more; nothing was done to
     it.
+    """
+    conflicts: tuple[Contradiction, ...] = ()
+    """Memories near an inserted text that say something else of the same subject and time, the
+    surest first; nothing was done to them.
     """
     notes: tuple[str, ...] = ()
 

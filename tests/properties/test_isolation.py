@@ -86,6 +86,8 @@ def doings(texts: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[Any, ...]]:
         st.tuples(st.just("link"), IDS, IDS),
         st.tuples(st.just("list"), LISTS, SPACES),
         st.tuples(st.just("stats"), SPACES),
+        st.tuples(st.just("conflicts"), SPACES),
+        st.tuples(st.just("dismiss"), IDS, IDS),
         st.tuples(st.just("decay"), SPACES, st.booleans()),
         st.tuples(st.just("export"), SPACES),
         st.tuples(st.just("whole"), st.sampled_from(["verify", "backup", "load"])),
@@ -143,6 +145,12 @@ LAST: tuple[tuple[Any, ...], ...] = (
         {"idempotency_key": "k1", "near": True},
         OWN,
     ),
+    ("remember", "Anna says the staging database listens on port 6000", {"near": True}, OWN),
+    *(("conflicts", space) for space in (OWN, "hr", None)),
+    *(
+        ("dismiss", first, second)
+        for first, second in (("team000", "hr000"), ("hr000", "hr001"), ("team000", "team001"))
+    ),
 )
 
 
@@ -197,6 +205,11 @@ def _listed(face: Guarded, sort: str, space: str | None) -> Any:
     )
 
 
+def _conflicts(face: Guarded, space: str | None) -> Any:
+    found = face.conflicts(space=space)
+    return list(found), found.examined, found.notes
+
+
 WITH_TEXT: dict[str, Callable[[Guarded, str, str], Any]] = {
     "supersede": lambda face, id, text: face.supersede(id, text),
     "update": lambda face, id, text: face.update(id, title=text, importance=0.8),
@@ -223,6 +236,8 @@ DONE: dict[str, Callable[..., Any]] = {
     "link": lambda face, source, target: face.link(source, target),
     "list": _listed,
     "stats": lambda face, space: face.stats(space),
+    "conflicts": _conflicts,
+    "dismiss": lambda face, first, second: face.dismiss_conflict(".".join(sorted((first, second)))),
     "decay": lambda face, space, dry_run: face.decay(space=space, dry_run=dry_run),
     "export": lambda face, space: list(face.export(space=space)),
     "whole": lambda face, method: WHOLE[method](face),

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clew.engine.auth import Grant, Right, known_to, may
-from clew.engine.request import unknown
+from clew.engine.request import unknown, unknown_conflict
 from clew.errors import ForbiddenError, InputError
 from clew.memories.validation import MAX_NAME_CHARACTERS, line
 from clew.ports import Problem, Repaired
@@ -35,6 +35,7 @@ from clew.types import (
 if TYPE_CHECKING:
     from clew.documents.importing import ImportReport
     from clew.engine.clew import Clew
+    from clew.engine.conflicts import Conflict, Conflicts
     from clew.engine.relating import Related
     from clew.engine.replaying import Replay
     from clew.engine.request import Page
@@ -139,11 +140,9 @@ class Guarded:
         """Return an outcome without what memories say, where the caller may not read them."""
         if may(self.grant, Right.READ, space):
             return outcome
-        return replace(
-            outcome,
-            canonical_text=None,
-            similar=tuple(each._replace(text=None) for each in outcome.similar),
-        )
+        similar = tuple(each._replace(text=None) for each in outcome.similar)
+        conflicts = tuple(each._replace(text=None, explanation=None) for each in outcome.conflicts)
+        return replace(outcome, canonical_text=None, similar=similar, conflicts=conflicts)
 
     def _placed(self, memory: Any, space: object) -> Any:
         if isinstance(memory, str):
@@ -246,6 +245,22 @@ class Guarded:
         """Return what a memory names and what hangs together with it."""
         self.known(id, Right.READ)
         return self.clew.related(id, **options)
+
+    def conflicts(self, *, space: str | None = None, **options: Any) -> Conflicts:
+        """Return pairs of memories of a space that contradict each other."""
+        return self.clew.conflicts(space=self.space(space, Right.READ), **options)
+
+    def dismiss_conflict(self, id: str) -> Conflict:
+        """Keep both memories of a conflict.
+
+        Whoever may not know of them gets the error of an unknown conflict.
+        """
+        found = self.clew.conflict(id)
+        if not known_to(self.grant, found.first.space):
+            raise unknown_conflict(id)
+        self.space(found.first.space, Right.READ)  # the answer tells both memories
+        self.space(found.first.space, Right.WRITE)
+        return self.clew.dismiss_conflict(id)
 
     def recent(self, limit: int = 10, *, where: Where = None, **options: Any) -> tuple[Node, ...]:
         """Return the newest memories."""

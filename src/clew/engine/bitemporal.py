@@ -26,7 +26,7 @@ from typing import Any
 
 from clew.engine.versions import carried, head_of, rows_of, successor
 from clew.errors import InputError, NotFoundError
-from clew.memories.commit import Committer, without_offer
+from clew.memories.commit import Committer, without_conflict, without_offer
 from clew.memories.draft import Draft, OnDuplicate, cleaned, embedding_text
 from clew.memories.embedding import Embed, is_message, sources_of
 from clew.memories.firewall.recalled_texts import Returned
@@ -164,6 +164,9 @@ class Truth:
             placed = self._take_place(_existing(self.store, outcome.id), now)
             if any(str(outcome.may_supersede) in note for note in placed):
                 outcome = without_offer(outcome)
+            for each in outcome.conflicts:
+                if any(each.id in note for note in placed):
+                    outcome = without_conflict(outcome, each.id)
             return replace(outcome, notes=(*outcome.notes, *placed))
 
     def invalidate(self, id: NodeId, *, at: Moment | None) -> Node:

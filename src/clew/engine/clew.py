@@ -63,6 +63,7 @@ from clew.types import (
 
 if TYPE_CHECKING:
     from clew.documents.importing import Importer, ImportReport
+    from clew.engine.conflicts import Conflict, Conflicts, Finder
     from clew.engine.relating import Related
     from clew.engine.replaying import Replay
     from clew.memories.decay import Decayed
@@ -512,6 +513,57 @@ class Clew:
             now=self._clock(),
             limit=whole("limit", limit, 1, MAX_LISTED),
         )
+
+    def conflicts(
+        self, *, space: str | None = None, limit: int = 50, kinds: Iterable[str] | None = None
+    ) -> Conflicts:
+        """Return pairs of live memories of a space that contradict each other, the surest first.
+
+        `notes` says how they were found.
+
+        Both are about the same subject and true at the same time, and differ in a value, number,
+        negation or state; `kinds` narrows to some of these. Found by rules on words, without a
+        language model: a conflict is a question to a reader, not a verdict.
+        """
+        from clew.engine import conflicts  # noqa: PLC0415 - as in `why`
+
+        self._check_open()
+        if isinstance(kinds, str):
+            raise InputError(
+                "kinds",
+                kinds,
+                "must be several kinds",
+                f"Pass a list of: {', '.join(conflicts.KINDS)}.",
+            )
+        chosen = (
+            conflicts.KINDS
+            if kinds is None
+            else tuple(one_of("kinds", kind, conflicts.KINDS) for kind in kinds)
+        )
+        there = (
+            self.settings.store.space
+            if space is None
+            else line("space", space, limit=MAX_NAME_CHARACTERS)
+        )
+        return self._conflict_finder().conflicts(
+            there, limit=whole("limit", limit, 1, MAX_LISTED), kinds=chosen
+        )
+
+    def conflict(self, id: str) -> Conflict:
+        """Return the conflict with this id, dismissed or not."""
+        self._check_open()
+        return self._conflict_finder().conflict(line("id", id, limit=2 * MAX_NAME_CHARACTERS + 1))
+
+    @watched("dismiss_conflict")
+    def dismiss_conflict(self, id: str) -> Conflict:
+        """Keep both memories of a conflict and list it no more, until the text of one of them changes."""
+        self._check_open()
+        return self._conflict_finder().dismiss(line("id", id, limit=2 * MAX_NAME_CHARACTERS + 1))
+
+    def _conflict_finder(self) -> Finder:
+        from clew.engine.conflicts import Finder  # noqa: PLC0415 - as in `why`
+
+        return Finder(self.store, self.settings.conflicts, self._vectors.background, self._clock())
 
     def recent(
         self,

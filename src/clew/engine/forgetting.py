@@ -17,11 +17,13 @@ from typing import Any
 
 from clew.documents.importing import FILE, KEY
 from clew.engine import versions
+from clew.engine.conflicts import drop_dismissed
 from clew.engine.request import WHERE_KEYS, filter_of, unknown
 from clew.errors import InputError, ProtectedError
 from clew.memories import duplicates as paraphrase_guard
 from clew.memories import quality_features as reading
 from clew.memories import small_talk as idle
+from clew.memories.conflicts import statement
 from clew.memories.embedding import is_message
 from clew.memories.firewall import instructions as flags
 from clew.memories.firewall.recalled_texts import Returned
@@ -291,6 +293,7 @@ class Forgetting:
         buried: Mapping[str, Sequence[str]],
         now: datetime,
     ) -> None:
+        drop_dismissed(self.store, {row.id for row in rows})
         self._redact_jobs({row.source for row in rows if row.source}, texts)
         self.store.delete([row.id for row in rows])
         self.store.append(
@@ -334,7 +337,7 @@ class Forgetting:
 
     def _clear_caches(self, rows: Sequence[Node]) -> None:
         """Empty what this process keeps of whole texts."""
-        held = (words, idle, paraphrase_guard, reading)
+        held = (words, idle, paraphrase_guard, reading, statement)
         for clear in (*(each.forget_texts for each in held), flags.flags_of.cache_clear):
             clear()
         if self.returned is not None:

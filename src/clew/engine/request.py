@@ -196,6 +196,11 @@ def unknown(id: NodeId) -> NotFoundError:
     return NotFoundError(f"No memory {id}. List them with: clew list", id=id)
 
 
+def unknown_conflict(id: str) -> NotFoundError:
+    """Return the error of an id under which no conflict is, or none that the caller may know of."""
+    return NotFoundError(f"No conflict {id}. List them with: clew conflicts", id=id)
+
+
 def whole(field: str, value: object, least: int, most: int) -> int:
     """Return a whole number within limits."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:

@@ -13,6 +13,7 @@ from functools import cache
 
 from clew.errors import DuplicateError
 from clew.ids import new_id as ulid
+from clew.memories.conflicts.judging import explanation, judged, pair_id
 from clew.memories.draft import Draft, OnDuplicate, cleaned, embedding_text, rejected
 from clew.memories.duplicates import extends, near_threshold
 from clew.memories.embedding import Embed, agree_on_model, sources_of
@@ -29,6 +30,7 @@ from clew.settings import Settings
 from clew.text.words import content_hash, keywords, sentence_list
 from clew.times import iso
 from clew.types import (
+    Contradiction,
     Event,
     EventKind,
     Node,
@@ -40,6 +42,7 @@ from clew.types import (
     Vectors,
 )
 
+MOST_CONFLICTS = 3  # listed beside an inserted text, the surest
 FORGOTTEN = "forgotten"
 KEEP_BY_FORCE = "This text was forgotten in this space and is not kept again. To keep it all the same, use force."
 COMPARED = ("title", "category", "trigger", "importance", "tags", "metadata", "source")
@@ -183,8 +186,10 @@ class Committer:
         return self._settings.duplicates.exact and draft.on_duplicate is not OnDuplicate.INSERT
 
     def _near(self, draft: Draft, ready: _Ready, pending: Pending, now: datetime) -> Near | None:
-        if not draft.near or ready.vectors is None:
+        if not draft.near:
             return None
+        if ready.vectors is None:
+            return pending.by_words(draft, at=now)
         return pending.near(draft, ready.vectors[embedding_text(draft)], at=now)
 
     def _settled(self, draft: Draft, ready: _Ready, pending: Pending) -> Outcome:
@@ -261,9 +266,36 @@ class Committer:
             )
         )
         notes = (*ready.notes, *bounded, *filter(None, (questions.note, marked)))
-        return _compared(
+        outcome = _compared(
             draft, Outcome(outcome=OutcomeKind.INSERTED, id=node.id, notes=notes), near
         )
+        return self._contradicting(node, outcome, near)
+
+    def _contradicting(self, node: Node, outcome: Outcome, near: Near | None) -> Outcome:
+        """Return the outcome of a new memory with the near ones that it may contradict."""
+        if near is None or not near.compared or node.archived:
+            return outcome
+        found: list[Contradiction] = []
+        for other, cosine in near.compared:
+            share = None if cosine is None else self._background().passage_share(cosine)
+            if difference := judged(
+                other, node, share=share, least_score=self._settings.conflicts.least_score
+            ):
+                told = not trust_of(other).flags
+                known = (
+                    explanation(difference) if told else None,
+                    difference.score,
+                    other.text if told else None,
+                )
+                found.append(
+                    Contradiction(
+                        other.id, pair_id(other.id, node.id), str(difference.kind), *known
+                    )
+                )
+        if not found:
+            return outcome
+        conflicts = tuple(sorted(found, key=lambda each: (-each.score, each.id))[:MOST_CONFLICTS])
+        return replace(outcome, conflicts=conflicts, notes=(*outcome.notes, _warning(conflicts)))
 
     def _forgotten(self, draft: Draft) -> Outcome | None:
         """Reject a text that was forgotten in this space.
@@ -352,6 +384,23 @@ def _offer(id: NodeId) -> str:
         f"It says what {id} says, and more; both are kept. If it replaces that one, supersede {id} with the same text "
         f"(clew supersede {id} TEXT, in MCP the tool update)."
     )
+
+
+def _warning(conflicts: Sequence[Contradiction]) -> str:
+    ids = sentence_list([each.id for each in conflicts])
+    return (
+        f"It may contradict {ids}; nothing was done. If it replaces what is there, supersede that with the same text; "
+        f"if both are true: clew conflicts dismiss {conflicts[0].conflict}"
+    )
+
+
+def without_conflict(outcome: Outcome, id: NodeId) -> Outcome:
+    """Return an outcome without a conflict that is settled: the memory was superseded."""
+    if all(each.id != id for each in outcome.conflicts):
+        return outcome
+    left = tuple(each for each in outcome.conflicts if each.id != id)
+    notes = [note for note in outcome.notes if note != _warning(outcome.conflicts)]
+    return replace(outcome, conflicts=left, notes=(*notes, *((_warning(left),) if left else ())))
 
 
 def without_offer(outcome: Outcome) -> Outcome:

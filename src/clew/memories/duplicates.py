@@ -253,7 +253,7 @@ def extends(offered: Draft, node: Node) -> bool:
 
 def same_speaker(node: Node, offered: Draft) -> bool:
     """Tell whether the metadata of both name the same speaker, or none."""
-    return _speaker(node.metadata) == _speaker(offered.metadata)
+    return speaker_of(node.metadata) == speaker_of(offered.metadata)
 
 
 def same_times(node: Node, offered: Draft) -> bool:
@@ -261,10 +261,10 @@ def same_times(node: Node, offered: Draft) -> bool:
     return offered.valid_from in (None, node.t_valid) and offered.valid_to in (None, node.t_invalid)
 
 
-def _speaker(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def speaker_of(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return what metadata tells of who speaks, by the lower-case keys.
 
-    >>> _speaker({"Speaker": "Ann", "userId": 7, "topic": "tea"})
+    >>> speaker_of({"Speaker": "Ann", "userId": 7, "topic": "tea"})
     {'speaker': 'Ann', 'userid': 7}
     """
     return {key.lower(): value for key, value in metadata.items() if _names_speaker(key.lower())}

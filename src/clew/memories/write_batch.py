@@ -14,11 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from clew.graph.mentions import mentions
+from clew.memories.conflicts.judging import LEAST_SHARE
 from clew.memories.draft import Draft
 from clew.memories.duplicates import holds, is_near_duplicate, lasts, near_threshold, same_context
 from clew.ports import Background, Store
 from clew.settings import Settings
-from clew.text.words import content_hash
+from clew.text.words import content_hash, query_terms
 from clew.types import (
     COSINE,
     RELATED,
@@ -39,6 +40,7 @@ from clew.types import (
 # neighbours asked for first: most texts have no near duplicate, and fifty cost several times as
 # much to rescore
 PROBED = 4
+WORDS_SOUGHT = 16  # of a text without a vector, to find what it may contradict
 MOST_SIMILAR = 3  # memories listed beside an inserted text: enough to notice what it may replace
 
 
@@ -54,6 +56,10 @@ class Near(NamedTuple):
     """The nearest memories above the threshold with their cosines; empty where one of them says the
     same.
     """
+    compared: tuple[tuple[Node, float | None], ...] = ()
+    """The nearest memories that may contradict the text, with their cosines; None where they were
+    found by words.
+    """
 
 
 class Pending:
@@ -64,6 +70,7 @@ class Pending:
         self._store = store
         self._settings = settings.duplicates
         self._related = settings.related
+        self._conflicts = settings.conflicts
         self._background = background
         self._entities = settings.entities
         self._similar: list[tuple[Node, Match]] = []
@@ -189,12 +196,32 @@ class Pending:
             if len(nearest) < limit or nearest[-1].score < least:
                 break
         close = [match for match in first if match.score >= least][:MOST_SIMILAR]
-        nodes = self._nodes_of(close)
+        compared = self._comparable(first)
+        nodes = self._nodes_of(list(dict.fromkeys((*close, *compared))))
+        similar = tuple((nodes[match.id], match.score) for match in close if match.id in nodes)
         return Near(
             None,
             first,
-            tuple((nodes[match.id], match.score) for match in close if match.id in nodes),
+            similar,
+            tuple((nodes[match.id], match.score) for match in compared if match.id in nodes),
         )
+
+    def by_words(self, offered: Draft, *, at: datetime) -> Near:
+        """Return the stored memories that share most words with a text that has no vector."""
+        if not self._conflicts.on_remember:
+            return Near(None, ())
+        where = Filter(space=offered.space, kinds=(Kind.MEMORY,), now=offered.valid_from or at)
+        found = self._store.sparse(query_terms(offered.text)[:WORDS_SOUGHT], where, limit=PROBED)
+        nodes = self._nodes_of(found)
+        return Near(
+            None, (), (), tuple((nodes[match.id], None) for match in found if match.id in nodes)
+        )
+
+    def _comparable(self, nearest: Ranking) -> list[Match]:
+        if not self._conflicts.on_remember:
+            return []
+        least = self._background.passage_cosine_at(LEAST_SHARE)
+        return [match for match in nearest if match.score >= least][:PROBED]
 
     def relate(self, node: Node, nearest: Ranking) -> None:
         """Link a new node to the strongest of those that say similar things."""

@@ -10,6 +10,7 @@ from clew.settings.loading import Loaded, load
 from clew.settings.report import Row, as_dict, config_hash, describe, reference_markdown, template
 from clew.settings.sections import (
     AccessSettings,
+    ConflictSettings,
     DuplicateSettings,
     EntitySettings,
     FirewallSettings,
@@ -32,6 +33,7 @@ from clew.settings.spec import Weights
 
 __all__ = [
     "AccessSettings",
+    "ConflictSettings",
     "DuplicateSettings",
     "EntitySettings",
     "FirewallSettings",

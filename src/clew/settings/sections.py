@@ -175,6 +175,25 @@ class DuplicateSettings(Section):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ConflictSettings(Section):
+    """How memories that contradict each other are found."""
+
+    on_remember: bool = setting(
+        True,
+        "Compare a new memory with its nearest ones, and list in the outcome what it may contradict.",
+    )
+    neighbours: int = setting(
+        8,
+        "Nearest memories that each listed memory is compared with, and as many with the same words.",
+        within=(1, 100),
+    )
+    examined: int = setting(
+        1000, "Latest memories of a space that a list of conflicts compares.", within=(1, 1_000_000)
+    )
+    least_score: float = setting(0.5, "Minimum score of a listed conflict.", within=UNIT)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FirewallSettings(Section):
     """How secrets, instructions and echoes in incoming texts are handled."""
 
@@ -687,6 +706,7 @@ class Settings(Section):
     store: StoreSettings = field(default_factory=StoreSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     duplicates: DuplicateSettings = field(default_factory=DuplicateSettings)
+    conflicts: ConflictSettings = field(default_factory=ConflictSettings)
     substance: SubstanceSettings = field(default_factory=SubstanceSettings)
     firewall: FirewallSettings = field(default_factory=FirewallSettings)
     entities: EntitySettings = field(default_factory=EntitySettings)

@@ -19,6 +19,7 @@ from clew.times import iso
 
 if TYPE_CHECKING:
     from clew.documents.importing import FileReport, ImportReport
+    from clew.engine.conflicts import Conflict, Conflicts
     from clew.engine.relating import Related
     from clew.engine.replaying import Change, Replay
     from clew.errors import ClewError
@@ -29,7 +30,16 @@ if TYPE_CHECKING:
     from clew.search.why import Reason, Why
     from clew.search.why_not import WhyNot
     from clew.settings import Row
-    from clew.types import ConversationOutcome, Event, FileCheck, Node, Outcome, Receipt, Similar
+    from clew.types import (
+        Contradiction,
+        ConversationOutcome,
+        Event,
+        FileCheck,
+        Node,
+        Outcome,
+        Receipt,
+        Similar,
+    )
 
 SCRUBBED_CHARACTERS = 2000  # of a refused value, before it is clipped
 RESOLUTIONS: Mapping[str, int] = {"document": 0, "section": 1, "chunk": 2}
@@ -44,6 +54,7 @@ def outcome(result: Outcome) -> dict[str, Any]:
         "similar": [_similar(each) for each in result.similar] or None,
         "may_supersede": result.may_supersede,
     }
+    optional |= {"conflicts": [_contradiction(each) for each in result.conflicts] or None}
     given = {name: value for name, value in optional.items() if value is not None}
     return {
         "outcome": str(result.outcome),
@@ -59,6 +70,12 @@ def _similar(each: Similar) -> dict[str, Any]:
         "cosine": each.cosine,
         **({} if each.text is None else {"text": each.text}),
     }
+
+
+def _contradiction(each: Contradiction) -> dict[str, Any]:
+    told = {"explanation": each.explanation, "text": each.text}
+    known = {"id": each.id, "conflict": each.conflict, "kind": each.kind, "score": each.score}
+    return {**known, **{name: value for name, value in told.items() if value is not None}}
 
 
 def superseded(result: Outcome, id: str) -> dict[str, Any]:
@@ -331,6 +348,34 @@ def related(found: Related) -> dict[str, Any]:
             for each in found.nodes
         ],
     }
+
+
+def conflicts(found: Conflicts) -> dict[str, Any]:
+    """Return conflicts, the surest first, and how they were found."""
+    return {
+        "conflicts": [conflict(each) for each in found],
+        "examined": found.examined,
+        "notes": list(found.notes),
+    }
+
+
+def conflict(each: Conflict) -> dict[str, Any]:
+    """Return a conflict with both its memories."""
+    end = each.overlap.end
+    return {
+        "id": each.id,
+        "kind": each.kind,
+        "explanation": each.explanation,
+        "score": each.score,
+        "first": memory(each.first),
+        "second": memory(each.second),
+        "overlap": {"from": iso(each.overlap.start), "to": None if end is None else iso(end)},
+    }
+
+
+def dismissed(each: Conflict) -> dict[str, Any]:
+    """Return that a conflict is listed no more."""
+    return {"id": each.id, "dismissed": True, "first": each.first.id, "second": each.second.id}
 
 
 def interval(node: Node) -> dict[str, Any]:

@@ -54,6 +54,7 @@ def everything(id: str) -> list[tuple[str, str, Any, str]]:
             "write",
         ),
         ("GET", "/v1/stats?space=work", None, "read"),
+        ("GET", "/v1/conflicts?space=work", None, "read"),
         ("GET", "/v1/export?space=work", None, "admin"),
         (
             "POST",

@@ -397,3 +397,11 @@ def test_what_is_similar_to_a_new_memory_is_quoted_and_keeps_the_budget(opened: 
         near, "update", id=first.told.structured["id"], text=f"{LONG[:3000]} It hangs in the hall."
     )
     assert replaced.told.structured["id"] == more.told.structured["id"]
+
+
+def test_what_a_new_memory_may_contradict_is_quoted(opened: Clew) -> None:
+    first = asked(opened, "remember", text="The gateway of the harbour listens on port 8443.")
+    more = asked(opened, "remember", text="The gateway of the harbour listens on port 9443.")
+    (conflict,) = more.told.structured["conflicts"]
+    assert (conflict["id"], conflict["kind"]) == (first.told.structured["id"], "number")
+    assert "| The gateway of the harbour listens on port 8443." in more.told.text

@@ -110,6 +110,7 @@ COMMANDS = {
     "show": "lookup",
     "history": "lookup",
     "related": "lookup",
+    "conflicts": "conflicts",
     "supersede": "bitemporal",
     "invalidate": "bitemporal",
     "expire": "bitemporal",
@@ -140,6 +141,7 @@ COMMANDS = {
 
 # What others call it.
 ALIASES = {
+    "contradictions": "conflicts",
     "remember": "add",
     "store": "add",
     "save": "add",

@@ -185,6 +185,45 @@ class Related(Document):
     nodes: list[dict[str, Any]]
 
 
+class Overlap(Document):
+    """The time for which both memories of a conflict are said to be true.
+
+    Without an end it goes on.
+    """
+
+    from_: str = Field(alias="from")
+    to: str | None
+
+
+class Conflict(Document):
+    """Two live memories about the same subject that contradict each other, as far as rules can tell."""
+
+    id: str
+    kind: Literal["value", "number", "negation", "state"]
+    explanation: str
+    score: float
+    first: Memory
+    second: Memory
+    overlap: Overlap
+
+
+class Conflicts(Document):
+    """Conflicts, the surest first; `notes` says what was not compared, and how."""
+
+    conflicts: list[Conflict]
+    examined: int
+    notes: list[str]
+
+
+class Dismissed(Document):
+    """That a conflict is listed no more; both memories stay."""
+
+    id: str
+    dismissed: bool
+    first: str
+    second: str
+
+
 class Hit(Document):
     """A recalled memory with the reasons for it: the contributions add up to the score exactly."""
 

@@ -181,7 +181,19 @@ def remember(memory: Guarded, given: Arguments) -> Answer:
     if "key" in given:
         fields["idempotency_key"] = given["key"]
     facts = payload.outcome(memory.remember(given["text"], **fields))
-    similar = facts.pop("similar", [])
+    similar, conflicts = facts.pop("similar", []), facts.pop("conflicts", [])
+    if conflicts:  # the more urgent; what lies near without contradicting is told without its text
+        contradicted = {each["id"] for each in conflicts}
+        near = [
+            {"id": each["id"], "cosine": each["cosine"]}
+            for each in similar
+            if each["id"] not in contradicted
+        ]
+        return Answer(
+            facts={**facts, **({"similar": near} if near else {})},
+            name="conflicts",
+            items=conflicts,
+        )
     return Answer(facts=facts, name="similar" if similar else "", items=similar)
 
 

@@ -20,7 +20,7 @@ from clew.surface.cli.options import STDIN, categories, pairs, stdin_lines
 from clew.surface.cli.progress import Meter
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import clean, counted
-from clew.surface.cli.views.outcomes import outcome_line, similar_lines
+from clew.surface.cli.views.outcomes import beside_lines, outcome_line
 
 if TYPE_CHECKING:
     from clew.engine import Clew
@@ -143,14 +143,14 @@ def add_command(
 
 def _add_one(session: Session, text: str, fields: dict[str, Any]) -> int:
     from clew.surface import payload  # noqa: PLC0415 - each start pays for what it uses
-    from clew.surface.cli.views.outcomes import outcome_line, similar_lines  # noqa: PLC0415
+    from clew.surface.cli.views.outcomes import beside_lines, outcome_line  # noqa: PLC0415
 
     with session.clew(create=True) as clew:
         entry = payload.outcome(clew.remember(text, **fields))
     for note in entry.get("notes", ()):
         session.note(note)
     session.answer(
-        entry, lambda: click.echo(clean("\n".join([outcome_line(entry), *similar_lines(entry)])))
+        entry, lambda: click.echo(clean("\n".join([outcome_line(entry), *beside_lines(entry)])))
     )
     return 1 if entry["outcome"] == "rejected" else 0
 
@@ -366,7 +366,7 @@ def _tell(session: Session, entries: Sequence[Entry]) -> None:
     if not session.as_json:
         for entry in entries:
             click.echo(f"{entry['line']:>6}  {clean(outcome_line(entry))}")
-            for line in similar_lines(entry):
+            for line in beside_lines(entry):
                 click.echo(f"{'':>6}  {clean(line)}")
 
 

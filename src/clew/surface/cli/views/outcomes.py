@@ -24,6 +24,30 @@ def outcome_line(entry: Mapping[str, Any]) -> str:
     return f"{SIGNS.get(kind, '?')} {kind:<15} {_detail(kind, entry)}"
 
 
+def beside_lines(entry: Mapping[str, Any]) -> list[str]:
+    """Return a line for each memory that an inserted text may contradict, and for each other one that lies near it."""
+    contradicted = {each["id"] for each in entry.get("conflicts", ())}
+    near = [each for each in entry.get("similar", ()) if each["id"] not in contradicted]
+    return [*conflict_lines(entry), *similar_lines({"similar": near})]
+
+
+def conflict_lines(entry: Mapping[str, Any]) -> list[str]:
+    """Return a line for each memory that an inserted text may contradict.
+
+    >>> conflict_lines({"conflicts": [{"id": "01k", "kind": "number", "score": 0.9, "text": "Ann is 7."}]})
+    ['  may contradict 01k (number, 0.9): Ann is 7.']
+    """
+    found = entry.get("conflicts", ())
+    return [
+        f"  may contradict {each['id']} ({each['kind']}, {_shown(each['score'])}){_told(each)}"
+        for each in found
+    ]
+
+
+def _told(each: Mapping[str, Any]) -> str:
+    return f": {_beginning(each['text'])}" if "text" in each else ""
+
+
 def similar_lines(entry: Mapping[str, Any]) -> list[str]:
     """Return a line for each memory that lies near an inserted text.
 

@@ -1,0 +1,1 @@
+"""Labelled pairs of memories, and how well conflicts are found among them."""
