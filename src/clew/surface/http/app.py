@@ -24,15 +24,9 @@ from clew.errors import NAME_CHARACTERS, ClewError, InputError, clipped
 from clew.surface.http import problems
 from clew.surface.http.edge import Edge, bare, note
 from clew.surface.http.jobs import Jobs, Roots
-from clew.surface.http.openapi import document
 from clew.surface.http.pool import Pool
 from clew.surface.http.problems import BugError, MalformedError, MethodError, NoRouteError
-from clew.surface.http.routes import conflicts, memories
-from clew.surface.http.routes import memories as truth
-from clew.surface.http.routes import operations as care
-from clew.surface.http.routes import operations as importing
-from clew.surface.http.routes import operations as watching
-from clew.surface.http.routes import recall as asking
+from clew.surface.http.routes import conflicts, memories, operations, recall
 from clew.surface.http.service import Door, Meter, Service, loopback
 from clew.surface.http.timeouts import LEAVE_SECONDS
 from clew.surface.http.worker import Worker
@@ -241,14 +235,28 @@ def make_app(
         },
     )
     app.state.service = service
-    for each in (memories, truth, conflicts, asking, importing, care, watching):
-        app.include_router(each.routes)
+    for routes in (
+        memories.routes,
+        memories.bitemporal_routes,
+        conflicts.routes,
+        recall.routes,
+        operations.import_routes,
+        operations.routes,
+        operations.health_routes,
+    ):
+        app.include_router(routes)
     # FastAPI's own way to say it
-    app.openapi = lambda: document(app)  # type: ignore[method-assign]
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     for path, mounted in mounts:
         mount(app, path, mounted)
     _surround(app, service, chosen)
     return app
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    from clew.surface.http.openapi import document  # noqa: PLC0415 - only the document needs it
+
+    return document(app)
 
 
 def make_service(clew: Clew, settings: ServeSettings) -> Service:
