@@ -16,13 +16,16 @@ ROOT = Path(clew.__file__).parent
 LAYERS = (
     ("errors",),
     ("types", "times"),
+    ("options",),
     ("words", "gist", "ids", "forking", "private_files", "parsing", "user_files", "token_codes"),
     ("settings", "ports", "when"),
     ("graph",),
     ("store", "models", "recall", "ingest"),
     ("telemetry",),
     ("engine",),
-    ("testing", "evaluate"),
+    ("testing", "evaluate", "client"),
+    ("opening",),
+    ("integrations",),
     ("surface",),
 )
 LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}

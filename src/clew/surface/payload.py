@@ -29,7 +29,16 @@ if TYPE_CHECKING:
     from clew.search.why import Reason, Why
     from clew.search.why_not import WhyNot
     from clew.settings import Row
-    from clew.types import ConversationOutcome, Event, FileCheck, Node, Outcome, Receipt, Similar
+    from clew.types import (
+        ConversationOutcome,
+        Edge,
+        Event,
+        FileCheck,
+        Node,
+        Outcome,
+        Receipt,
+        Similar,
+    )
 
 SCRUBBED_CHARACTERS = 2000  # of a refused value, before it is clipped
 RESOLUTIONS: Mapping[str, int] = {"document": 0, "section": 1, "chunk": 2}
@@ -292,8 +301,11 @@ def history(id: str, events: Iterable[Event], versions: Iterable[Node] = ()) -> 
     }
 
 
-def related(found: Related) -> dict[str, Any]:
-    """Return what a memory names, its edges, and the nodes behind both."""
+def related(found: Related, *, full: bool = False) -> dict[str, Any]:
+    """Return what a memory names, its edges, and the nodes behind both.
+
+    `full` adds every field of them.
+    """
     return {
         "id": found.id,
         "entities": [
@@ -304,6 +316,7 @@ def related(found: Related) -> dict[str, Any]:
                 "subject": each.mention.subject,
                 "evidence": each.evidence,
                 "count": each.count,
+                **({"mention": each.mention._asdict()} if full else {}),
             }
             for each in found.entities
         ],
@@ -315,6 +328,7 @@ def related(found: Related) -> dict[str, Any]:
                 "to": edge.target,
                 "confidence": edge.confidence,
                 "evidence": edge.evidence,
+                **({"t_created": iso(edge.t_created)} if full else {}),
             }
             for edge in found.edges
         ],
@@ -327,10 +341,16 @@ def related(found: Related) -> dict[str, Any]:
                 "about": list(each.about),
                 "shares": list(each.shares),
                 "edges": list(each.edges),
+                **({"node": memory(each.node)} if full else {}),
             }
             for each in found.nodes
         ],
     }
+
+
+def link(edge: Edge) -> dict[str, Any]:
+    """Return a connection between two memories."""
+    return {**asdict(edge), "t_created": iso(edge.t_created)}
 
 
 def interval(node: Node) -> dict[str, Any]:

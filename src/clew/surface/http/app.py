@@ -27,7 +27,7 @@ from clew.surface.http.jobs import Jobs, Roots
 from clew.surface.http.openapi import document
 from clew.surface.http.pool import Pool
 from clew.surface.http.problems import BugError, MalformedError, MethodError, NoRouteError
-from clew.surface.http.routes import memories
+from clew.surface.http.routes import lists, memories
 from clew.surface.http.routes import memories as truth
 from clew.surface.http.routes import operations as care
 from clew.surface.http.routes import operations as importing
@@ -241,7 +241,7 @@ def make_app(
         },
     )
     app.state.service = service
-    for each in (memories, truth, asking, importing, care, watching):
+    for each in (lists, memories, truth, asking, importing, care, watching):
         app.include_router(each.routes)
     # FastAPI's own way to say it
     app.openapi = lambda: document(app)  # type: ignore[method-assign]
