@@ -2,6 +2,7 @@
 # make test   every test, on this folder installed as it stands
 # make test-busy  the tests three times in a row beside eight busy loops
 # make check  formatting, lint and types
+# make outside  suites that others wrote, against the adapters, each with its framework (OUTSIDE="langgraph haystack")
 # make docs   the guide and the reference as a site, in build/site/html
 # make bench  speed against peers, and many more kill -9 rounds (BENCH_FULL=1 adds one million vectors)
 
@@ -11,7 +12,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 SITE := build/site
 
-.PHONY: demo test test-busy check bench docs format clean
+.PHONY: demo test test-busy outside check bench docs format clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.base: pyproject.toml
@@ -35,6 +36,9 @@ test: check
 test-busy: export PYTHONDONTWRITEBYTECODE =
 test-busy: $(VENV)/.dev
 	$(BIN)/python -m tests.busy -n $(JOBS)
+
+outside: $(VENV)/.base
+	$(BIN)/python -m tests.outside $(OUTSIDE)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -30,6 +30,7 @@ GUIDE = [DOCS / "index.md", *sorted((DOCS / "guide").glob("*.md"))]
 LINKED = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 PORT = "7411"  # what the pages say; each run has a free one
 REASONS = {
+    "its framework is needed; make outside runs it",
     "it installs software",
     "it changes a shell's start",
     "the sets are not in the repository",

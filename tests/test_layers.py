@@ -16,6 +16,7 @@ ROOT = Path(clew.__file__).parent
 LAYERS = (
     ("errors",),
     ("types", "times"),
+    ("options",),
     ("ids", "forking", "parsing", "files", "file_formats", "token_codes"),
     ("text",),
     ("settings", "ports"),
@@ -23,7 +24,9 @@ LAYERS = (
     ("store", "models", "memories"),
     ("search", "documents"),
     ("engine",),
-    ("testing", "evaluate"),
+    ("testing", "evaluate", "client"),
+    ("opening",),
+    ("integrations",),
     ("surface",),
 )
 LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}

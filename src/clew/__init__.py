@@ -9,20 +9,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    # `clew.open` mirrors the builtin on purpose
-    from clew.engine import (
-        Clew,
-        open,  # noqa: A004 - `clew.open` mirrors the builtin on purpose
-        restore_backup,
-    )
+    from clew.client import AsyncClient, Client
+    from clew.engine import AsyncClew, Clew, restore_backup
     from clew.errors import ClewError
+
+    # `clew.open` mirrors the builtin on purpose
+    from clew.opening import open_memory as open  # noqa: A004
     from clew.search.state import Hit, Recall
     from clew.types import ConversationOutcome, Event, Filter, Message, Node, Outcome, Receipt
 
 __version__ = "0.1.0"
 __all__ = [
+    "AsyncClew",
+    "AsyncClient",
     "Clew",
     "ClewError",
+    "Client",
     "ConversationOutcome",
     "Event",
     "Filter",
@@ -38,6 +40,9 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AsyncClew": "clew.engine",
+    "AsyncClient": "clew.client",
+    "Client": "clew.client",
     "Clew": "clew.engine",
     "ClewError": "clew.errors",
     "ConversationOutcome": "clew.types",
@@ -49,9 +54,11 @@ _HOMES = {
     "Outcome": "clew.types",
     "Recall": "clew.search.state",
     "Receipt": "clew.types",
-    "open": "clew.engine",
+    "open": "clew.opening",
     "restore_backup": "clew.engine",
 }
+
+_NAMES = {"open": "open_memory"}
 
 
 if not TYPE_CHECKING:  # a type checker knows the names, and no others
@@ -59,7 +66,7 @@ if not TYPE_CHECKING:  # a type checker knows the names, and no others
     def __getattr__(name: str) -> Any:
         """Load a public name from where it lives."""
         if name in _HOMES:
-            return getattr(import_module(_HOMES[name]), name)
+            return getattr(import_module(_HOMES[name]), _NAMES.get(name, name))
         raise AttributeError(f"module 'clew' has no attribute {name!r}")
 
 

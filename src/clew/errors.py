@@ -16,6 +16,9 @@
     │   ├── StoreFullError       the disk is full
     │   ├── ReadOnlyError        the file or its folder cannot be written
     │   └── CorruptStoreError    the file is damaged
+    ├── RemoteError              a server did not do it                            exit 3
+    │   └── UnreachableError     it does not answer
+    ├── MissingPackageError      a library that is an extra is not installed       exit 3
     └── ModelError               the embedding model cannot do it                  exit 3
         ├── ModelMissingError    not on this machine and not fetched
         ├── ModelMismatchError   the store holds another model's vectors
@@ -208,6 +211,24 @@ class ModelServiceError(ModelError):
     """An embedding server answered with an error."""
 
     code = "model.service"
+
+
+class RemoteError(ClewError):
+    """A server answered in a way that has no other error."""
+
+    code = "remote.error"
+
+
+class UnreachableError(RemoteError):
+    """A server does not answer."""
+
+    code = "remote.unreachable"
+
+
+class MissingPackageError(ClewError):
+    """A library that belongs to an extra is not installed."""
+
+    code = "package.missing"
 
 
 _SHORT = reprlib.Repr()

@@ -204,8 +204,9 @@ def test_a_bad_name_is_refused_with_its_field(memory: clew.Clew, field: str, val
         return  # left out
     if field == "trigger" and not value:
         return  # no trigger
+    options: dict[str, Any] = {field: given}
     with pytest.raises(InputError) as caught:
-        memory.remember("A sentence that is fine by itself", **{field: given})
+        memory.remember("A sentence that is fine by itself", **options)
     assert caught.value.field == field
     assert memory.stats()["nodes"] == 0
 

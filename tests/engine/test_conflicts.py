@@ -6,6 +6,7 @@ What is listed, what a new text is told, and what stays dismissed.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,7 +105,7 @@ def test_a_memory_that_takes_its_place_by_itself_is_told_no_conflict(
     open_clew: Open, clock: FixedClock
 ) -> None:
     memory = open_clew(":memory:", **WITH_MODEL, memory={"auto_supersede": True})
-    fields = {"title": "Gateway port", "stability": "dynamic"}
+    fields: dict[str, Any] = {"title": "Gateway port", "stability": "dynamic"}
     memory.remember(OLD, **fields)
     clock.advance(days=1)
     outcome = memory.remember(NEW, **fields)

@@ -48,7 +48,7 @@ def bytes_left(path: Path, needle: str = CANARY) -> dict[str, int]:
 def everywhere(memory: clew.Clew, folder: Path, clock: FixedClock) -> list[str]:
     """Put the canary wherever a memory can have it, and return the ids that have it."""
     memory.remember_many(OTHERS, near=False)
-    fields = {
+    fields: dict[str, Any] = {
         "title": f"Title {CANARY}",
         "tags": [f"tag-{CANARY}", "shared-tag"],
         "metadata": {f"key-{CANARY}": {"inner": [f"value {CANARY}"]}},
@@ -313,7 +313,7 @@ class Drawn:
 
     def remember(self, id: str) -> None:
         del id
-        fields = (
+        fields: dict[str, Any] = (
             {"tags": [f"tag {self.text}"[:60]], "metadata": {"n": self.text}}
             if self.draw.random() < 0.5
             else {}

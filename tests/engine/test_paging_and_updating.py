@@ -151,9 +151,9 @@ def test_nothing_new_leaves_no_event(memory: clew.Clew) -> None:
 def test_the_text_is_superseded_and_not_overwritten(memory: clew.Clew) -> None:
     id = str(memory.remember("The quarterly report is due on Friday.").id)
     with pytest.raises(InputError, match="supersede"):
-        memory.update(id, text="The report is due on Monday.")
+        memory.update(id, text="The report is due on Monday.")  # type: ignore[call-arg]
     with pytest.raises(InputError, match="Did you mean 'title'"):
-        memory.update(id, titel="Report")
+        memory.update(id, titel="Report")  # type: ignore[call-arg]
     with pytest.raises(InputError, match="importance"):
         memory.update(id, importance=2)
     with pytest.raises(NotFoundError):

@@ -249,4 +249,4 @@ def test_a_memory_that_ended_makes_way_for_the_same_claim_again(
 
 def test_an_unknown_field_is_named(memory: clew.Clew) -> None:
     with pytest.raises(InputError, match="colour"):
-        memory.remember(POSTGRES, colour="red")
+        memory.remember(POSTGRES, colour="red")  # type: ignore[call-arg]

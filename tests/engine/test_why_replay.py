@@ -29,7 +29,7 @@ def sentence(draw: random.Random, length: int = 8) -> str:
 
 
 def filled(memory: clew.Clew, draw: random.Random, count: int = 60) -> list[str]:
-    fields = {"near": False, "on_duplicate": "insert"}
+    fields: dict[str, Any] = {"near": False, "on_duplicate": "insert"}
     return [
         str(
             memory.remember(

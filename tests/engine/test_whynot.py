@@ -294,7 +294,7 @@ def test_behind_full_lists_a_memory_is_no_candidate_and_its_standing_is_told(
 
 def test_by_the_questions_that_it_answers_a_memory_has_a_standing_too(open_clew: Open) -> None:
     memory = open_clew(questions={"enabled": True}, recall={"candidates": 1, "dense_floor": -1.0})
-    fields = {"trigger": "problem-solution", "near": False}
+    fields: dict[str, Any] = {"trigger": "problem-solution", "near": False}
     memory.remember("The harbour crane stopped because the fuse had blown", **fields)
     far = str(memory.remember("The bakery oven stopped because the gas had run out", **fields).id)
     bare = str(memory.remember("Penguins sleep standing up in colder winters").id)

@@ -43,7 +43,7 @@ class Quoting(HashingEmbedder):
 
 def lived(memory: clew.Clew, model: Quoting, folder: Path) -> None:
     """Do everything that is told, with the canary wherever somebody could write it, and fail in every way."""
-    fields = {
+    fields: dict[str, Any] = {
         "title": CANARY,
         "tags": [CANARY],
         "metadata": {CANARY: CANARY},
@@ -77,7 +77,7 @@ def lived(memory: clew.Clew, model: Quoting, folder: Path) -> None:
         lambda: memory.remember(TOLD, space=CANARY, on_duplicate="error"),
         lambda: memory.forget(CANARY),
         lambda: memory.supersede(CANARY, TOLD),
-        lambda: memory.update(id, importance=CANARY),
+        lambda: memory.update(id, importance=CANARY),  # type: ignore[arg-type]
         lambda: memory.import_path(file, format=CANARY),
     )
     for each in refused:

@@ -215,6 +215,10 @@ class Guarded:
         found = self.clew.get(id, **times)
         return next(iter(self._readable([] if found is None else [found])), None)
 
+    def find(self, key: str, *, space: str | None = None) -> Node | None:
+        """Return the memory that was written under an idempotency key, or None."""
+        return self.clew.find(key, space=self.space(space, Right.READ))
+
     def history(self, id: NodeId) -> tuple[Event, ...]:
         """Return what happened to a memory, or that one of a space that the caller may read was forgotten."""
         if self.clew.get(id) is not None:

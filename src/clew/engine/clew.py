@@ -10,7 +10,7 @@ from datetime import datetime
 from inspect import signature
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from clew.engine import models as reembedding
 from clew.engine import transfer, versions
@@ -40,6 +40,7 @@ from clew.memories.firewall.recalled_texts import Returned
 from clew.memories.firewall.screening import screened, scrubbed
 from clew.memories.questions import questions_of
 from clew.memories.validation import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line, one_of
+from clew.options import ImportFields, Labels, MemoryFields, RecallOptions, SuccessorFields
 from clew.ports import Clock, Embedder, OnDamage, Problem, Progress, Repaired, Reranker, Sort, Store
 from clew.search.recipes import NAMES, Recipe, recipe
 from clew.search.state import QueryVectors, Recall
@@ -161,12 +162,14 @@ class Clew:
     # --- remember ---
 
     @watched("remember")
-    def remember(self, text: str, **fields: Any) -> Outcome:
+    def remember(self, text: str, **fields: Unpack[MemoryFields]) -> Outcome:
         """Offer one memory; the outcome says what became of it, and by which rule.
 
         Fields: category, trigger, importance (0–1), title, space, stability, valid_from, valid_to,
-        tags, metadata, source, keywords, idempotency_key, on_duplicate ("reinforce", "insert" or
-        "error"), near (look for near duplicates), force (keep it although it was forgotten).
+        tags, metadata, source, keywords, idempotency_key, on_duplicate ("reinforce", "insert",
+        "error", or "replace", which deletes what was written under the same idempotency_key), near
+        (look for near duplicates), force (keep it although it was forgotten), verbatim (keep the
+        text exactly as given, whatever its length and however little it says).
         """
         return self._committed([self._draft(text, fields)])[0]
 
@@ -176,7 +179,7 @@ class Clew:
         memories: Iterable[str | Mapping[str, Any]],
         *,
         progress: Progress = silent,
-        **fields: Any,
+        **fields: Unpack[MemoryFields],
     ) -> list[Outcome]:
         """Offer many memories, embedded and committed in batches.
 
@@ -206,9 +209,13 @@ class Clew:
         return outcomes
 
     def _committed(self, drafts: list[Draft]) -> list[Outcome]:
-        # one by one: each may end what the one before it began
-        if self.settings.memory.auto_supersede:
-            return [self._truth.remember(each) for each in drafts]
+        if self.settings.memory.auto_supersede and not all(each.verbatim for each in drafts):
+            # One by one: each may end what the one before it began. A verbatim text says nothing
+            # about others.
+            return [
+                self._committer.commit([each])[0] if each.verbatim else self._truth.remember(each)
+                for each in drafts
+            ]
         return self._committer.commit(drafts)
 
     def _draft_of(self, memory: object, fields: Mapping[str, Any], position: int) -> Draft:
@@ -283,7 +290,7 @@ class Clew:
 
     @watched("import")
     def import_path(
-        self, *paths: str | Path, progress: Progress = silent, **options: Any
+        self, *paths: str | Path, progress: Progress = silent, **options: Unpack[ImportFields]
     ) -> ImportReport:
         """Bring in files, directories and globs; the report says what became of each file, and why.
 
@@ -304,7 +311,7 @@ class Clew:
         *,
         name: str | None = None,
         progress: Progress = silent,
-        **options: Any,
+        **options: Unpack[ImportFields],
     ) -> ImportReport:
         """Bring in one text or file that is not on disk.
 
@@ -380,14 +387,14 @@ class Clew:
             self._tracker.record([hit.id for hit in answer.hits], now, space=asked.where.space)
         return answer
 
-    def why(self, query: str, id: NodeId, **options: Any) -> Why:
+    def why(self, query: str, id: NodeId, **options: Unpack[RecallOptions]) -> Why:
         """Return a memory's place in the whole ranking for a question, beyond k too, and what put it there; options as of `recall`."""
         from clew.engine import explaining  # noqa: PLC0415 - a recall needs no second look
 
         self._check_open()
         return explaining.why(self, query, _name(id), options)
 
-    def why_not(self, query: str, id: NodeId, **options: Any) -> WhyNot:
+    def why_not(self, query: str, id: NodeId, **options: Unpack[RecallOptions]) -> WhyNot:
         """Return the stage, value and threshold that kept a memory out of an answer, or the rank it had; options as of `recall`."""
         from clew.engine import explaining  # noqa: PLC0415 - as in `why`
 
@@ -474,6 +481,16 @@ class Clew:
             for name, time in (("as_of", as_of), ("known_at", known_at))
         }
         return versions.at(self.store, node, now=self._clock(), **times)
+
+    def find(self, key: str, *, space: str | None = None) -> Node | None:
+        """Return the memory that was written under an idempotency key, or None."""
+        chosen = (
+            self.settings.store.space
+            if space is None
+            else line("space", space, limit=MAX_NAME_CHARACTERS)
+        )
+        found = self.store.find_key(chosen, line("key", key, limit=MAX_NAME_CHARACTERS))
+        return None if found is None else self.get(found)
 
     def history(self, id: NodeId) -> tuple[Event, ...]:
         """Return what happened to a memory, oldest first.
@@ -708,7 +725,12 @@ class Clew:
 
     @watched("supersede")
     def supersede(
-        self, id: NodeId, text: str, *, valid_from: Moment | None = None, **fields: Any
+        self,
+        id: NodeId,
+        text: str,
+        *,
+        valid_from: Moment | None = None,
+        **fields: Unpack[SuccessorFields],
     ) -> Outcome:
         """Put a new memory in the place of one, which ends where the new one begins.
 
@@ -739,7 +761,7 @@ class Clew:
         return self._truth.reassert(_name(id), valid_from=valid_from)
 
     @watched("update")
-    def update(self, id: NodeId, **fields: Any) -> Node:
+    def update(self, id: NodeId, **fields: Unpack[Labels]) -> Node:
         """Change what stands beside a memory's text.
 
         Title, category, trigger, importance, stability, tags, metadata, source.

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 
-from clew.errors import DuplicateError
+from clew.errors import DuplicateError, ProtectedError
 from clew.ids import new_id as ulid
 from clew.memories.conflicts.judging import explanation, judged, pair_id
-from clew.memories.draft import Draft, OnDuplicate, cleaned, embedding_text, rejected
+from clew.memories.draft import Draft, OnDuplicate, cleaned, embedding_text, rejected, unchanged
 from clew.memories.duplicates import extends, near_threshold
 from clew.memories.embedding import Embed, agree_on_model, sources_of
 from clew.memories.firewall.echo import echoed, heard
@@ -44,6 +44,7 @@ from clew.types import (
 
 MOST_CONFLICTS = 3  # listed beside an inserted text, the surest
 FORGOTTEN = "forgotten"
+ALWAYS_INSERTED = (OnDuplicate.INSERT, OnDuplicate.REPLACE)
 KEEP_BY_FORCE = "This text was forgotten in this space and is not kept again. To keep it all the same, use force."
 COMPARED = ("title", "category", "trigger", "importance", "tags", "metadata", "source")
 # What a draft holds where its writer said nothing: no reason for a note.
@@ -116,7 +117,7 @@ class Committer:
         ready = self._prepared([each for each in judged if isinstance(each, Draft)])
         if self._returned is not None:
             for space in dict.fromkeys(
-                draft.space for draft in drafts if draft.on_duplicate is not OnDuplicate.INSERT
+                draft.space for draft in drafts if draft.on_duplicate not in ALWAYS_INSERTED
             ):
                 self._returned.of(space).refresh(self._clock())
         with self._store.transaction():
@@ -141,12 +142,18 @@ class Committer:
             return replace(
                 rejected(SECRET, sentence_list(draft.secrets), "no secret"), notes=(WAY_OUT,)
             )
-        text = cleaned(draft.text, limits=self._settings.memory)
+        text = (
+            unchanged(draft.text)
+            if draft.verbatim
+            else cleaned(draft.text, limits=self._settings.memory)
+        )
         if not isinstance(text, str):
             return text
         clean = draft if text == draft.text else replace(draft, text=text)
         if self._settings.firewall.instructions == REFUSE and (flags := trust_of(clean).flags):
             return rejected(INSTRUCTION, sentence_list(flags), "no orders to the reader")
+        if draft.verbatim:
+            return clean
         # The title counts: "Matt's phone" makes a bare number worth keeping.
         return unsubstantial(embedding_text(clean), settings=self._settings.substance) or clean
 
@@ -175,6 +182,8 @@ class Committer:
         if draft.idempotency_key is None and not self._seeks_same(draft):
             return False
         there = Pending(self._store, self._settings, self._background())
+        if draft.on_duplicate is OnDuplicate.REPLACE:
+            return False
         return (
             there.by_key(draft) is not None or self._same(draft, there, self._clock()) is not None
         )
@@ -183,7 +192,7 @@ class Committer:
         return pending.by_text(draft, at=now) if self._seeks_same(draft) else None
 
     def _seeks_same(self, draft: Draft) -> bool:
-        return self._settings.duplicates.exact and draft.on_duplicate is not OnDuplicate.INSERT
+        return self._settings.duplicates.exact and draft.on_duplicate not in ALWAYS_INSERTED
 
     def _near(self, draft: Draft, ready: _Ready, pending: Pending, now: datetime) -> Near | None:
         if not draft.near:
@@ -195,7 +204,8 @@ class Committer:
     def _settled(self, draft: Draft, ready: _Ready, pending: Pending) -> Outcome:
         """Reinforce what is there already or insert the draft; runs inside the transaction."""
         now = self._clock()
-        if earlier := pending.by_key(draft):
+        earlier = pending.by_key(draft)
+        if earlier and draft.on_duplicate is not OnDuplicate.REPLACE:
             return _repeated(draft, earlier)
         if same := self._same(draft, pending, now):
             outcome = Outcome(
@@ -207,7 +217,9 @@ class Committer:
             )
             return _reinforced(draft, outcome, EventKind.REINFORCE_EXACT, pending, now)
         refused = self._forgotten(draft)
-        if refused or draft.on_duplicate is OnDuplicate.INSERT:  # whatever is there already
+        if earlier and not refused:
+            pending.remove(_replaced(draft, earlier))
+        if refused or draft.on_duplicate in ALWAYS_INSERTED:  # whatever is there already
             return refused or self._inserted(draft, self._renewed(draft, ready), pending, now)
         draft, bounded = self._bounded(draft, pending, now)
         if echo := self._echoed(draft, pending, now):
@@ -463,6 +475,21 @@ def _duplicate(outcome: Outcome) -> DuplicateError:
         value=outcome.value,
         limit=outcome.limit,
     )
+
+
+def _replaced(draft: Draft, earlier: Node) -> Node:
+    """Return the memory that a draft replaces, or raise if it is protected or only shares the key."""
+    if earlier.protected:
+        raise ProtectedError(
+            f"Memory {earlier.id} is protected and was not replaced. Lift the protection with: clew protect {earlier.id} --off",
+            id=earlier.id,
+        )
+    if earlier.idempotency_key != draft.idempotency_key:
+        raise DuplicateError(
+            f"The key {draft.idempotency_key} stands for memory {earlier.id}, which was written under another key. Use another key.",
+            id=earlier.id,
+        )
+    return earlier
 
 
 def _repeated(draft: Draft, earlier: Node) -> Outcome:

@@ -14,6 +14,7 @@ from clew.errors import InputError
 from clew.memories.firewall.screening import screened
 from clew.memories.small_talk import is_chatter
 from clew.memories.validation import (
+    CONTROLS,
     MAX_NAME_CHARACTERS,
     MAX_SOURCE_CHARACTERS,
     SURROGATES,
@@ -36,6 +37,8 @@ from clew.types import Node, Outcome, OutcomeKind, Stability
 
 # White space may shrink when it is put in order; a text this many times too long is refused unread.
 UNREAD_FACTOR = 4
+MAX_VERBATIM_CHARACTERS = 1_000_000
+MAX_VERBATIM_METADATA_BYTES = 1_000_000
 LONG_TEXTS = "A longer text is a document: import it (clew import, import_path, import_data), which cuts it into passages."
 # characters of English: Chinese and Japanese need about half as many signs for the same sentence
 UNSPACED_WORTH = 2
@@ -55,6 +58,15 @@ def cleaned(text: str, *, limits: MemorySettings) -> str | Outcome:
         return _objection(tidied, limits) or tidied
     tidied = tidy(text)
     return _objection(tidied, limits) or tidied
+
+
+def unchanged(text: str) -> str | Outcome:
+    """Return a verbatim text as it is, or its rejection for its length."""
+    return (
+        text
+        if len(text) <= MAX_VERBATIM_CHARACTERS
+        else rejected("too_long", len(text), MAX_VERBATIM_CHARACTERS)
+    )
 
 
 def _too_long(text: str, limits: MemorySettings) -> Outcome:
@@ -101,6 +113,7 @@ class OnDuplicate(StrEnum):
     REINFORCE = "reinforce"
     INSERT = "insert"
     ERROR = "error"
+    REPLACE = "replace"
 
 
 _WAYS = {str(way): way for way in OnDuplicate}
@@ -129,6 +142,8 @@ class Draft:
     near: bool = True
     force: bool = False
     """Keep it although the same text was forgotten."""
+    verbatim: bool = False
+    """Keep the text exactly as given, whatever its length and however little it says."""
     secrets: tuple[str, ...] = ()
     """By which rules secrets were found in what was offered; they are taken out already."""
     notes: tuple[str, ...] = ()
@@ -154,17 +169,18 @@ def draft(
     on_duplicate: str = OnDuplicate.REINFORCE,
     near: bool | None = None,
     force: bool = False,
+    verbatim: bool = False,
     settings: Settings,
     now: datetime,
 ) -> Draft:
     """Return a draft of which every field holds, or raise an InputError that names the first that does not."""
     memory = settings.memory
-    # and rejected, whatever it holds
-    unread = isinstance(text, str) and len(text) > UNREAD_FACTOR * memory.max_characters
+    longest = MAX_VERBATIM_CHARACTERS if verbatim else UNREAD_FACTOR * memory.max_characters
+    unread = isinstance(text, str) and len(text) > longest  # and rejected, whatever it holds
+    largest = max(memory.max_metadata_bytes, MAX_VERBATIM_METADATA_BYTES if verbatim else 0)
     removed: Counter[str] = Counter()
-    if not unread:
-        # first of all: a secret with one in it is a secret still
-        text = without_controls(text, removed)
+    if not unread:  # first of all: a secret with a control character in it is a secret still
+        text = without_controls(text, removed, SURROGATES if verbatim else CONTROLS)
     title, source = without_controls(title, removed), without_controls(source, removed)
     tags, keywords = (
         without_controls(_listed(tags), removed),
@@ -207,17 +223,16 @@ def draft(
         valid_from=begins,
         valid_to=ends,
         tags=names("tags", given["tags"], limit=memory.max_tags),
-        metadata={}
-        if metadata is None
-        else plain_metadata(given["metadata"], limit_bytes=memory.max_metadata_bytes),
+        metadata={} if metadata is None else plain_metadata(given["metadata"], limit_bytes=largest),
         source=line("source", given["source"], limit=MAX_SOURCE_CHARACTERS, empty=True)
         if source is not None
         else "",
         keywords=names("keywords", given["keywords"], limit=memory.max_keywords),
         idempotency_key=_key(given["idempotency_key"]),
-        on_duplicate=_way(on_duplicate),
+        on_duplicate=_replaceable(_way(on_duplicate), idempotency_key),
         near=settings.duplicates.near if near is None else bool(near),
         force=bool(force),
+        verbatim=bool(verbatim),
         secrets=secrets,
         notes=(removal_note(removed),) if removed else (),
     )
@@ -268,6 +283,17 @@ def _way(value: str) -> OnDuplicate:
     return known or OnDuplicate(
         one_of("on_duplicate", value, tuple(_WAYS), way_out="Reinforce is the usual.")
     )
+
+
+def _replaceable(way: OnDuplicate, key: str | None) -> OnDuplicate:
+    if way is OnDuplicate.REPLACE and key is None:
+        raise InputError(
+            "on_duplicate",
+            str(way),
+            "needs an idempotency_key",
+            "Give the key under which the memory is replaced.",
+        )
+    return way
 
 
 def _stability(value: str | None) -> Stability:

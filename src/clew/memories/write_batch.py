@@ -106,6 +106,19 @@ class Pending:
         if node.idempotency_key is not None:
             self._keys[node.space, node.idempotency_key] = node
 
+    def remove(self, node: Node) -> None:
+        """Delete a node with its versions, stored or about to be; the lookups no longer see it."""
+        if self._nodes.pop(node.id, None) is None:
+            self._store.delete(self._store.family([node.id]))
+            self._stored_texts.clear()
+            return
+        self._vectors[node.space].pop(node.id, None)
+        self._codes.pop(node.id, None)
+        self._texts[node.space, node.content_hash].remove(node)
+        self._keys = {key: each for key, each in self._keys.items() if each.id != node.id}
+        self._events = [event for event in self._events if event.node != node.id]
+        self._questions = [each for each in self._questions if each.node != node.id]
+
     def note(self, event: Event) -> None:
         """Take an event."""
         self._events.append(event)

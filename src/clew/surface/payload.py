@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from clew.types import (
         Contradiction,
         ConversationOutcome,
+        Edge,
         Event,
         FileCheck,
         Node,
@@ -309,8 +310,11 @@ def history(id: str, events: Iterable[Event], versions: Iterable[Node] = ()) -> 
     }
 
 
-def related(found: Related) -> dict[str, Any]:
-    """Return what a memory names, its edges, and the nodes behind both."""
+def related(found: Related, *, full: bool = False) -> dict[str, Any]:
+    """Return what a memory names, its edges, and the nodes behind both.
+
+    `full` adds every field of them.
+    """
     return {
         "id": found.id,
         "entities": [
@@ -321,6 +325,7 @@ def related(found: Related) -> dict[str, Any]:
                 "subject": each.mention.subject,
                 "evidence": each.evidence,
                 "count": each.count,
+                **({"mention": each.mention._asdict()} if full else {}),
             }
             for each in found.entities
         ],
@@ -332,6 +337,7 @@ def related(found: Related) -> dict[str, Any]:
                 "to": edge.target,
                 "confidence": edge.confidence,
                 "evidence": edge.evidence,
+                **({"t_created": iso(edge.t_created)} if full else {}),
             }
             for edge in found.edges
         ],
@@ -344,6 +350,7 @@ def related(found: Related) -> dict[str, Any]:
                 "about": list(each.about),
                 "shares": list(each.shares),
                 "edges": list(each.edges),
+                **({"node": memory(each.node)} if full else {}),
             }
             for each in found.nodes
         ],
@@ -376,6 +383,11 @@ def conflict(each: Conflict) -> dict[str, Any]:
 def dismissed(each: Conflict) -> dict[str, Any]:
     """Return that a conflict is listed no more."""
     return {"id": each.id, "dismissed": True, "first": each.first.id, "second": each.second.id}
+
+
+def link(edge: Edge) -> dict[str, Any]:
+    """Return a connection between two memories."""
+    return {**asdict(edge), "t_created": iso(edge.t_created)}
 
 
 def interval(node: Node) -> dict[str, Any]:

@@ -42,6 +42,11 @@ def everything(id: str) -> list[tuple[str, str, Any, str]]:
         ("POST", f"{memory}/reassert", None, "write"),
         ("POST", f"{memory}/protect", {"protected": False}, "write"),
         ("POST", f"{memory}/unarchive", None, "write"),
+        ("GET", "/v1/memories/by-key?key=staging&space=work", None, "read"),
+        ("POST", "/v1/memories/list", {"where": {"space": "work"}}, "read"),
+        ("POST", "/v1/lists/important", {"where": {"space": "work"}, "least": 0.1}, "read"),
+        ("POST", f"{memory}/link", {"target": id}, "write"),
+        ("POST", "/v1/decay", {"space": "work"}, "admin"),
         ("POST", "/v1/recall", {**QUESTION, "where": {"space": "work"}}, "read"),
         ("POST", "/v1/search/hybrid", {**QUESTION, "where": {"space": "work"}}, "read"),
         ("POST", "/v1/search/agent", {**QUESTION, "where": {"space": "work"}}, "read"),
@@ -87,7 +92,7 @@ def statuses(served: Served, id: str, clock: FixedClock, secret: str | None) -> 
 def test_a_token_opens_exactly_its_rights_in_its_spaces(
     served: Served, clock: FixedClock, right: str
 ) -> None:
-    id = served.add(TEXTS[0], space="work")
+    id = served.add(TEXTS[0], space="work", idempotency_key="staging")
     secret = served.token(right, spaces=("work",))
     for (method, path, _, needed), status in zip(
         everything(id), statuses(served, id, clock, secret), strict=True
@@ -100,7 +105,7 @@ def test_a_token_opens_exactly_its_rights_in_its_spaces(
 def test_a_token_opens_nothing_in_other_spaces(
     served: Served, clock: FixedClock, right: str
 ) -> None:
-    id = served.add(TEXTS[0], space="work")
+    id = served.add(TEXTS[0], space="work", idempotency_key="staging")
     secret = served.token(right, spaces=("elsewhere",))
     for (method, path, body, _), status in zip(
         everything(id), statuses(served, id, clock, secret), strict=True
@@ -113,7 +118,7 @@ def test_a_token_opens_nothing_in_other_spaces(
 def test_without_a_token_nothing_is_open_as_soon_as_there_is_one(
     served: Served, clock: FixedClock
 ) -> None:
-    id = served.add(TEXTS[0], space="work")
+    id = served.add(TEXTS[0], space="work", idempotency_key="staging")
     token = served.token("read", name="first")
     assert set(statuses(served, id, clock, None)) == {401}
     for path in ("/v1/jobs", "/metrics", "/v1/export", "/v1/no-such-thing"):

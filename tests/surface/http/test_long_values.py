@@ -28,6 +28,7 @@ NEEDED = {
     "memories": [{"text": "A sentence that is fine by itself"}],
     "messages": [{"text": "A message that is fine by itself", "speaker": "Ann"}],
     "trace": {},
+    "target": "01m7gfwdmr422zgpq588cdfnzy",
 }
 
 

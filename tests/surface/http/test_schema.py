@@ -77,6 +77,7 @@ def test_every_field_of_a_request_is_described_or_named_after_one_that_is() -> N
 def test_every_route_of_the_contract_is_there(served: Served) -> None:
     expected = """
         POST /v1/memories, POST /v1/memories/batch, POST /v1/conversations, GET /v1/memories,
+        GET /v1/memories/by-key, POST /v1/memories/list, POST /v1/lists/{name}, POST /v1/memories/{id}/link, POST /v1/decay,
         GET /v1/memories/{id}, PATCH /v1/memories/{id}, DELETE /v1/memories/{id}, POST /v1/forget,
         GET /v1/memories/{id}/history, GET /v1/memories/{id}/related, POST /v1/memories/{id}/supersede, POST /v1/memories/{id}/invalidate,
         POST /v1/memories/{id}/expire, POST /v1/memories/{id}/reassert, POST /v1/memories/{id}/protect, POST /v1/memories/{id}/unarchive,

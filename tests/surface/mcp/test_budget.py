@@ -118,7 +118,7 @@ def test_hidden_and_bidirectional_characters_are_escaped_in_structured_content_t
     opened: Clew,
 ) -> None:
     text = f"The harbour of Skagen keeps a ledger {HIDDEN} of berths"
-    fields = {
+    fields: dict[str, Any] = {
         "title": f"Ledger {HIDDEN}",
         "tags": [f"t{HIDDEN}"],
         "metadata": {f"k{HIDDEN}": [f"v{HIDDEN}"]},
@@ -190,7 +190,7 @@ def test_whatever_the_writing_the_first_of_a_list_is_told_and_the_budget_kept(
     opened: Clew, writing: str
 ) -> None:
     small = opened.variant(mcp={"answer_tokens": 1000})
-    fields = {
+    fields: dict[str, Any] = {
         "title": (writing * 20)[:190],
         "source": (writing * 200)[:1900],
         "metadata": {writing * 3: writing * 90},

@@ -26,7 +26,7 @@ from clew.surface.http.edge import Edge, bare, note
 from clew.surface.http.jobs import Jobs, Roots
 from clew.surface.http.pool import Pool
 from clew.surface.http.problems import BugError, MalformedError, MethodError, NoRouteError
-from clew.surface.http.routes import conflicts, memories, operations, recall
+from clew.surface.http.routes import conflicts, lists, memories, operations, recall
 from clew.surface.http.service import Door, Meter, Service, loopback
 from clew.surface.http.timeouts import LEAVE_SECONDS
 from clew.surface.http.worker import Worker
@@ -236,6 +236,7 @@ def make_app(
     )
     app.state.service = service
     for routes in (
+        lists.routes,
         memories.routes,
         memories.bitemporal_routes,
         conflicts.routes,

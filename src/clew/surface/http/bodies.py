@@ -86,10 +86,15 @@ class Offer(NewLabels):
     text: Text
     space: Space | None = None
     valid_from: Time | None = None
-    on_duplicate: Literal["reinforce", "insert", "error"] = Field(
-        "reinforce", description="What to do when it is there already."
+    on_duplicate: Literal["reinforce", "insert", "error", "replace"] = Field(
+        "reinforce",
+        description="What to do when it is there already; `replace` deletes what was written under the same idempotency_key.",
     )
     force: bool = Field(False, description="Keep it although the same text was forgotten.")
+    verbatim: bool = Field(
+        False,
+        description="Keep the text exactly as given, whatever its length and however little it says.",
+    )
 
 
 class Batch(Body):
@@ -280,6 +285,9 @@ class Question(Search):
         description="The stages to run: fast, balanced, thorough, reranked, agent, staged, passages, lexical or dense.",
     )
     trace: bool = Field(False, description="Add a trace, which /v1/replay reads.")
+    question: bool = Field(
+        False, description="Add the question as it was understood, with every default filled in."
+    )
 
 
 class Doubt(Narrowed):

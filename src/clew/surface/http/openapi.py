@@ -224,6 +224,29 @@ class Dismissed(Document):
     second: str
 
 
+class Link(Document):
+    """A connection from one memory to another."""
+
+    source: str
+    target: str
+    kind: str = Field(examples=["RELATED"])
+    weight: float
+    confidence: float
+    evidence: str
+    t_created: str
+
+
+class Decayed(Document):
+    """Which memories faded, the weakest first, and which go next."""
+
+    at: str
+    dry_run: bool
+    examined: int
+    protected: int
+    archived: list[dict[str, Any]]
+    upcoming: list[dict[str, Any]]
+
+
 class Hit(Document):
     """A recalled memory with the reasons for it: the contributions add up to the score exactly."""
 

@@ -114,6 +114,8 @@ STATUSES: Mapping[str, int] = {
     "store": 503,
     "store.full": 507,
     "model": 503,
+    "remote": 502,
+    "package": 503,
     "http.malformed": 400,
     "http.wrong_origin": 403,
     "http.no_route": 404,

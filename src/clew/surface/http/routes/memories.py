@@ -205,9 +205,14 @@ async def related(
     id: str,
     caller: Known,
     limit: Annotated[int, Query(ge=1, le=1000, description="How many.")] = 20,
+    full: Annotated[
+        bool, Query(description="With every field of memories, names and links.")
+    ] = False,
 ) -> Response:
     """Tell what a memory names, and which memories share that or are linked to it."""
-    return await caller.answered(lambda clew: payload.related(clew.related(id, limit=limit)))
+    return await caller.answered(
+        lambda clew: payload.related(clew.related(id, limit=limit), full=full)
+    )
 
 
 # What is true since when, and what no longer.

@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from clew.engine.authorised import Guarded
+from clew.engine.tracing import encoded
 from clew.surface import payload
 from clew.surface.http import bodies
 from clew.surface.http.problems import described
@@ -29,8 +30,13 @@ async def recall(body: bodies.Question, caller: Known) -> Response:
     """Bring back what answers a question, best first, each hit with the reason for it."""
 
     def recalled(clew: Guarded) -> dict[str, Any]:
-        answer = clew.recall(body.query, **_asked(body, "trace"))
-        return {**payload.recall(answer), **({"trace": clew.trace(answer)} if body.trace else {})}
+        answer = clew.recall(body.query, **_asked(body, "trace", "question"))
+        question = {"question": encoded(answer.question)} if body.question else {}
+        return {
+            **payload.recall(answer),
+            **question,
+            **({"trace": clew.trace(answer)} if body.trace else {}),
+        }
 
     return await caller.answered(recalled)
 

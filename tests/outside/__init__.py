@@ -1,0 +1,4 @@
+"""Suites that others wrote for their own stores, run against the adapters.
+
+Python -m tests.outside.
+"""
