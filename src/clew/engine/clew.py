@@ -545,7 +545,7 @@ class Clew:
         from clew.engine import conflicts  # noqa: PLC0415 - as in `why`
 
         self._check_open()
-        if isinstance(kinds, str):
+        if isinstance(kinds, str) or not (kinds is None or isinstance(kinds, Iterable)):
             raise InputError(
                 "kinds",
                 kinds,

@@ -233,7 +233,7 @@ def _naming(hits: Sequence[Hit], spans: Sequence[TimeSpan], store: Store) -> fro
 def date_terms(span: TimeSpan) -> frozenset[str]:
     """Return the index terms of numbers and month names in the text of a span.
 
-    >>> from clew.when import when
+    >>> from clew.text.dates.when import when
     >>> spans = when("What happened in March 1999, and what last week?", now=datetime(2026, 3, 1)).spans
     >>> [sorted(date_terms(span)) for span in spans]
     [['1999', 'march'], []]
@@ -253,7 +253,7 @@ def names_period(node: Node, spans: Sequence[TimeSpan]) -> bool:
 
     Relative dates are resolved from the memory's date.
 
-    >>> from clew.when import when
+    >>> from clew.text.dates.when import when
     >>> from clew.testing import node
     >>> party = node("party", "The launch party is on Friday 20 November 2026.")
     >>> [names_period(party, when(asked, now=datetime(2026, 11, 17)).spans) for asked in ("this Friday", "today")]

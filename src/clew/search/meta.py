@@ -41,7 +41,7 @@ def temporal_match(
 ) -> float:
     """Return 1 if the valid time of a memory begins in one of the spans, 0.5 if it only overlaps one, else 0.
 
-    >>> from clew.when import when
+    >>> from clew.text.dates.when import when
     >>> spans = when("What happened in March 2024?", now=datetime(2026, 3, 1)).spans
     >>> from datetime import UTC
     >>> began, before, long_over = (datetime(2024, 3, 7, tzinfo=UTC), datetime(2023, 1, 1, tzinfo=UTC), datetime(2023, 2, 1, tzinfo=UTC))

@@ -216,9 +216,9 @@ def load(module: str, *, reads: str) -> Any:
 
     >>> load("no_such_library", reads="stone tablets")
     Traceback (most recent call last):
-    clew.documents.readers.document.UnreadableError: stone tablets need a library that is not
-    installed (no_such_library). \
-    Install it with: pip install 'clew[docs]'
+    clew.documents.readers.document.UnreadableError: stone tablets need a library that is not \
+installed (no_such_library). \
+Install it with: pip install 'clew[docs]'
     """
     try:
         return import_module(module)

@@ -163,7 +163,7 @@ def _versions_span(begin: datetime, end: datetime | None) -> str:
 
     >>> from datetime import UTC
     >>> march = datetime(2026, 3, 1, tzinfo=UTC)
-    >>> _span(march, None), _span(BEGINNING, march)
+    >>> _versions_span(march, None), _versions_span(BEGINNING, march)
     ('from 2026-03-01', 'until 2026-03-01')
     """
     if begin == BEGINNING and end:
