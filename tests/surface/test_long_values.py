@@ -101,6 +101,7 @@ def usual(memory: clew.Clew, folder: Path) -> dict[str, Any]:
     ids = [node.id for node in memory.recent()]
     return {
         "id": ids[0],
+        "key": "a key",
         "source": ids[0],
         "target": ids[1],
         "text": "A sentence that is fine by itself",

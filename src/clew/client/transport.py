@@ -12,7 +12,6 @@ import random
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -59,6 +58,19 @@ Steps: TypeAlias = Generator[Request | Pause, Reply, T]
 """Yields requests, is sent replies as they came, and returns the result."""
 
 
+def _is_server_address(url: object) -> bool:
+    try:
+        parts = httpx.URL(url) if isinstance(url, str) else None
+    except httpx.InvalidURL:
+        return False
+    return (
+        parts is not None
+        and parts.scheme in ("http", "https")
+        and bool(parts.host)
+        and not (parts.userinfo or parts.query)
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
     """Where the server is, and how often a request is tried."""
@@ -74,14 +86,7 @@ class Connection:
 
         Raise if the address cannot be one.
         """
-        parts = urlsplit(url) if isinstance(url, str) else None
-        if (
-            parts is None
-            or parts.scheme not in ("http", "https")
-            or not parts.hostname
-            or parts.username
-            or parts.query
-        ):
+        if not _is_server_address(url):
             raise InputError(
                 "url", url, "is not the address of a server", "Write it as http://127.0.0.1:7411."
             )
