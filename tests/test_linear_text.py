@@ -37,6 +37,7 @@ COMPILE_ARGUMENTS = {
         *(
             "ingest.firewall.secrets.rule",
             "ingest.questions.rules",
+            "ingest.statements",
             "when.named",
             "when.vocabulary",
         ),

@@ -128,6 +128,7 @@ COMMANDS = {
     "export": "transfer",
     "load": "transfer",
     "mcp": "mcp",
+    "hooks": "hooks",
     "serve": "serve",
     "eval": "eval",
     "token": "token",

@@ -87,6 +87,11 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="With --conversation: its name; messages that it holds are not added twice.",
 )
+@click.option(
+    "--extract",
+    is_flag=True,
+    help="With --conversation: keep its facts too, by the language model if one is configured.",
+)
 @common
 def add_command(
     session: Session,
@@ -95,6 +100,7 @@ def add_command(
     jsonl: bool,
     conversation: bool,
     talk: str | None,
+    extract: bool,
     tags: tuple[str, ...],
     metadata: tuple[str, ...],
     **options: Any,
@@ -114,7 +120,8 @@ def add_command(
     the option; tags of both are united. Any other field is refused, that line only.
 
     With --conversation a chat export, messages as JSON or JSON lines, or a transcript is kept message by message. Offered again under the
-    same session, only new messages are added; --valid-from is when messages without a time of their own were said.
+    same session, only new messages are added; --valid-from is when messages without a time of their own were said. With --extract each
+    fact of the new messages is a memory of its own, linked to the messages that say it; a note tells who extracted them.
     """  # noqa: D301 - click's own mark for a paragraph that keeps its lines
     fields: dict[str, Any] = {**options, "tags": tags, "metadata": pairs(metadata)}
     given = {name: value for name, value in fields.items() if value not in (None, (), {})}
@@ -126,7 +133,14 @@ def add_command(
                 "does not go with --conversation",
                 "Leave it out: JSON lines are found by content.",
             )
-        return add_conversation(session, text, talk, given)
+        return add_conversation(session, text, talk, {**given, "extract": extract})
+    if extract:
+        raise InputError(
+            "--extract",
+            text,
+            "is for the facts of a conversation",
+            "Write: clew add FILE --conversation --extract",
+        )
     if talk is not None:
         raise InputError(
             "--session",
@@ -158,7 +172,17 @@ def _add_one(session: Session, text: str, fields: dict[str, Any]) -> int:
 # Conversations from a file or a pipe: one outcome for each message.
 
 FORMAT = "conversation"
-OPTIONS = ("title", "space", "source", "category", "importance", "tags", "metadata", "force")
+OPTIONS = (
+    "title",
+    "space",
+    "source",
+    "category",
+    "importance",
+    "tags",
+    "metadata",
+    "force",
+    "extract",
+)
 # What a message cannot have, with what is said where nobody gave it.
 OTHERS: Mapping[str, object] = {
     "trigger": None,
@@ -215,7 +239,10 @@ def _read(path: str) -> tuple[Document, ...]:
 def _show(session: Session, told: Sequence[Mapping[str, Any]]) -> None:
     notes = [note for each in told for note in each["notes"]]
     notes += [
-        note for each in told for outcome in each["outcomes"] for note in outcome.get("notes", ())
+        note
+        for each in told
+        for outcome in (*each["outcomes"], *each.get("facts", ()))
+        for note in outcome.get("notes", ())
     ]
     for note in dict.fromkeys(notes):
         session.note(note)
@@ -226,6 +253,8 @@ def _echo(told: Sequence[Mapping[str, Any]]) -> None:
     for each in told:
         for outcome in each["outcomes"]:
             click.echo(clean(outcome_line(outcome)))
+        for fact in each.get("facts", ()):
+            click.echo(clean(f"fact {outcome_line(fact)}"))
         counts = ", ".join(f"{count:,} {kind}" for kind, count in each["counts"].items())
         click.echo(
             clean(
