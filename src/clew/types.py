@@ -427,4 +427,6 @@ class ConversationOutcome:
     """The section nodes that hold the messages, in order."""
     outcomes: tuple[Outcome, ...]
     """What became of each message, in order."""
+    facts: tuple[Outcome, ...] = ()
+    """What became of each fact that was extracted, where that was asked for."""
     notes: tuple[str, ...] = ()

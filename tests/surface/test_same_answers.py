@@ -125,7 +125,23 @@ class Mcp:
         self._url = url
 
     def recall(self, query: str, options: dict[str, Any]) -> dict[str, Any]:
-        return self._called("recall", {"query": query, "preset": PRESET, **options})
+        """Return an answer whose hits have what `explain` tells of each.
+
+        A hit by itself has only what a model needs.
+        """
+        answer = self._called("recall", {"query": query, "preset": PRESET, **options})
+        hits = []
+        for hit in answer["hits"]:
+            told = self.why(query, hit["id"], options)
+            assert hit["confidence"] == round(told["confidence"], 2)
+            more = {
+                name: told[name]
+                for name in ("confidence", "explanation", "method", "space", "category")
+            }
+            hits.append(
+                {**hit, **more, "rank": told["answer_rank"], "source": told.get("source", "")}
+            )
+        return {**answer, "hits": hits}
 
     def why(self, query: str, id: str, options: dict[str, Any]) -> dict[str, Any]:
         return self._called("explain", {"query": query, "id": id, "preset": PRESET, **options})

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from clew.documents.importing import ImportReport
     from clew.engine.clew import Clew
     from clew.engine.conflicts import Conflict, Conflicts
+    from clew.engine.language import Made
     from clew.engine.relating import Related
     from clew.engine.replaying import Replay
     from clew.engine.request import Page
@@ -159,8 +160,12 @@ class Guarded:
         **options: Any,
     ) -> ConversationOutcome:
         """Keep a conversation in a space that the caller may write."""
-        return self.clew.remember_conversation(
-            messages, space=self.space(space, Right.WRITE), **options
+        chosen = self.space(space, Right.WRITE)
+        done = self.clew.remember_conversation(messages, space=chosen, **options)
+        return (
+            replace(done, facts=tuple(self._outcome(each, chosen) for each in done.facts))
+            if done.facts
+            else done
         )
 
     def import_path(self, *paths: str | Path, **options: Any) -> ImportReport:
@@ -191,6 +196,10 @@ class Guarded:
     def why_not(self, query: str, id: NodeId, *, where: Where = None, **options: Any) -> WhyNot:
         """Return what kept a memory out of an answer."""
         return self.clew.why_not(query, id, where=self._where(where), **options)
+
+    def summarise(self, id: NodeId) -> Made:
+        """Return a summary of a memory that the caller may read."""
+        return self.clew.summarise(self.known(id, Right.READ).id)
 
     def trace(self, answer: Recall) -> dict[str, Any]:
         """Return an answer as data that `replay` reads."""

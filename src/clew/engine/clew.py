@@ -65,6 +65,7 @@ from clew.types import (
 if TYPE_CHECKING:
     from clew.documents.importing import Importer, ImportReport
     from clew.engine.conflicts import Conflict, Conflicts, Finder
+    from clew.engine.language import Language, Made
     from clew.engine.relating import Related
     from clew.engine.replaying import Replay
     from clew.memories.decay import Decayed
@@ -115,7 +116,15 @@ class Clew:
             embedder, store, token_codes=settings.model.token_codes, called=self.watch.embedded
         )
         self._reading = Reading(reranker, settings.rerank.model)
-        asker = questioner(settings.questions)
+        self.language = (
+            None
+            if settings.llm.protocol == "none"
+            and not (settings.llm.substance or settings.llm.entities)
+            else _language(settings)
+        )
+        asker = questioner(
+            settings.questions, None if self.language is None else self.language.model
+        )
         self._returned = (
             Returned(store, minutes=settings.firewall.echo_minutes)
             if settings.firewall.echo
@@ -209,6 +218,15 @@ class Clew:
         return outcomes
 
     def _committed(self, drafts: list[Draft]) -> list[Outcome]:
+        if self.language is not None and (self.language.substance or self.language.entities):
+            from clew.engine import assisted  # noqa: PLC0415 - only with a language model
+
+            return assisted.committed(
+                self.language, drafts, self._commit, store=self.store, settings=self.settings
+            )
+        return self._commit(drafts)
+
+    def _commit(self, drafts: list[Draft]) -> list[Outcome]:
         if self.settings.memory.auto_supersede and not all(each.verbatim for each in drafts):
             # One by one: each may end what the one before it began. A verbatim text says nothing
             # about others.
@@ -255,6 +273,7 @@ class Clew:
         metadata: Mapping[str, Any] | None = None,
         time: Moment | None = None,
         force: bool = False,
+        extract: bool = False,
         progress: Progress = silent,
     ) -> ConversationOutcome:
         """Keep a conversation, one node for each message with its speaker, role and time.
@@ -266,6 +285,8 @@ class Clew:
         are new are added: tell the session from its beginning, or only how it went on. Without a
         session the same messages get the same name, which the answer holds. `time` is when messages
         without a time of their own were said, by default now. `force` keeps what was forgotten.
+        `extract` keeps facts of the new messages as memories of their own, each linked to the
+        messages that say it: by the configured language model, or else by rules, as a note tells.
         """
         # Chunkers, which recall does not need
         from clew.engine import importing  # noqa: PLC0415
@@ -284,9 +305,25 @@ class Clew:
             time=time,
         )
         parts = importing.Parts(self.store, self._vectors, self.settings, self._clock, new_id)
-        return importing.remember_conversation(
-            parts, messages, options=options, force=bool(force), progress=progress
+        told = list(messages) if extract and isinstance(messages, Iterable) else messages
+        done = importing.remember_conversation(
+            parts, told, options=options, force=bool(force), progress=progress
         )
+        if not extract:
+            return done
+        from clew.engine import assisted  # noqa: PLC0415 - only when facts are asked for
+
+        return assisted.with_facts(self, told, done, space=options.origin.space)
+
+    def summarise(self, id: NodeId) -> Made:
+        """Return a summary of a memory, a passage, or a section or document with all its passages, and who made it.
+
+        By the configured language model, or else by rules: the first sentences. Nothing is stored.
+        """
+        from clew.engine import assisted  # noqa: PLC0415 - as in `why`
+
+        self._check_open()
+        return assisted.summary(self, self._known(id))
 
     @watched("import")
     def import_path(
@@ -1033,6 +1070,12 @@ class Clew:
     ) -> None:
         """Close."""
         self.close()
+
+
+def _language(settings: Settings) -> Language | None:
+    from clew.engine.language import language_of  # noqa: PLC0415 - only with a language model
+
+    return language_of(settings.llm)
 
 
 def _name(id: NodeId) -> NodeId:

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -50,6 +51,9 @@ from clew.ports import (
 from clew.search.state import QueryTokens, QueryVectors
 from clew.settings import QuestionSettings
 from clew.types import Embedding, Node
+
+if TYPE_CHECKING:
+    from clew.models.language_model import LanguageModel
 
 QUICK_SECONDS = 0.001  # less than it takes to let another thread search meanwhile
 NO_MODEL = "Recall is by words alone: model.embedder is 'none'."
@@ -259,19 +263,26 @@ class Rules:
         return RuleQuestioner(most=self._most).questions(texts)
 
 
-def questioner(settings: QuestionSettings) -> Questioner | None:
-    """Return what makes questions; None where none are made."""
+def questioner(settings: QuestionSettings, model: LanguageModel | None = None) -> Questioner | None:
+    """Return what makes questions; None where none are made.
+
+    `model` is the one of the settings under llm.
+    """
     if not settings.enabled:
         return None
     rules = Rules(settings.most)
     if settings.generator == "rules":
         return rules
+    if settings.model == UNNAMED and model is not None:
+        from clew.models.questions import ModelQuestioner  # noqa: PLC0415 - as below
+
+        return ModelQuestioner(model, rules, settings.most)
     if settings.model == UNNAMED:
         raise InputError(
             "questions.model",
             settings.model,
             "names no language model",
-            "Name one, or set questions.generator to rules.",
+            "Name one, configure llm, or set questions.generator to rules.",
         )
     # Opens no connection, but needs the HTTP client
     from clew.models.questions import language_model  # noqa: PLC0415

@@ -101,9 +101,11 @@ def counts(entries: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 def conversation(done: ConversationOutcome) -> dict[str, Any]:
     """Return what became of every message of a conversation, and under which name and nodes it is kept."""
     kept = {"session": done.session, "sections": list(done.sections)}
+    facts = {"facts": [outcome(each) for each in done.facts]} if done.facts else {}
     return {
         **kept,
         **outcomes([outcome(each) for each in done.outcomes]),
+        **facts,
         "notes": list(done.notes),
     }
 

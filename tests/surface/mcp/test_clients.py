@@ -19,10 +19,10 @@ from clew.engine import open as open_clew
 from clew.engine.auth import Tokens
 from clew.surface import payload
 from clew.surface.mcp.greeting import HANDSHAKE_VERSIONS
-from clew.surface.mcp.tools import tool_list
+from clew.surface.mcp.tools import TOOLS, tool_list
 from tests.surface.mcp.conftest import HANDSHAKE, STATELESS, over_http, over_stdio, served
 
-OUTPUTS = {tool["name"]: tool["outputSchema"] for tool in tool_list()}
+OUTPUTS = {tool.name: tool.answers for tool in TOOLS}
 MODES = pytest.mark.parametrize("mode", [HANDSHAKE, "auto", STATELESS])
 
 
@@ -92,8 +92,7 @@ async def everything(client: Client) -> str:
 
     found = await done(client, "recall", query="which port does the staging database use", k=3)
     assert found["hits"][0]["id"] == port["id"]
-    assert found["hits"][0]["source"] == "runbook"
-    assert found["hits"][0]["explanation"].startswith("Found by")
+    assert set(found["hits"][0]) == {"id", "date", "category", "confidence", "text"}
     assert [
         hit["id"]
         for hit in (await done(client, "recall", query="summaries", where={"space": "team"}))[
@@ -103,6 +102,8 @@ async def everything(client: Client) -> str:
 
     why = await done(client, "explain", query="staging port", id=port["id"])
     assert why["rank"] == 1
+    assert why["source"] == "runbook"
+    assert why["explanation"].startswith("Found by")
     assert sum(part["contribution"] for part in why["components"].values()) == why["score"]
     missing = await done(
         client, "explain", query="staging port", id=port["id"], where={"category": "plan"}
@@ -259,7 +260,7 @@ def test_a_token_reaches_its_own_space_and_no_other(opened: Clew, spaces: dict[s
         own = asked_with(address, spaces["blue"], "recall", query="when does the team meet")[
             "structuredContent"
         ]
-        assert [hit["space"] for hit in own["hits"]] == ["blue"]
+        assert [hit["text"] for hit in own["hits"]] == ["The blue team meets on Fridays in Hall 9"]
         status = asked_with(address, spaces["blue"], "status")["structuredContent"]
         assert status["spaces"] == [{"space": "blue", "memories": 1}]
         beyond: dict[str, dict[str, Any]] = {
@@ -337,7 +338,16 @@ def test_scores_and_reasons_are_those_of_python(opened: Clew) -> None:
     )
 
     async def ask(client: Client) -> dict[str, Any]:
-        return await done(client, "recall", query="which port does staging use", preset="plain")
+        asked = {"query": "which port does staging use", "preset": "plain"}
+        answer = await done(client, "recall", **asked)
+        for hit in answer["hits"]:
+            told = await done(client, "explain", id=hit["id"], **asked)
+            assert hit["confidence"] == round(told["confidence"], 2)
+            hit.update(
+                {name: told[name] for name in ("confidence", "explanation", "space", "method")},
+                rank=told["answer_rank"],
+            )
+        return answer
 
     with served(plain) as address:
         answer = over_http(address, ask)

@@ -27,7 +27,12 @@ VALUES: tuple[Any, ...] = (LONG, [LONG], {KEY: [LONG]}, int(DIGIT * 4000), neste
 def test_no_error_of_a_tool_repeats_a_long_argument(opened: Clew, tool: Tool) -> None:
     id = opened.remember("The staging database listens on port 5433").id
     needed = {
-        name: {"text": "A sentence that is fine by itself", "query": "which port", "id": id}[name]
+        name: {
+            "text": "A sentence that is fine by itself",
+            "query": "which port",
+            "id": id,
+            "name": "ports.md",
+        }[name]
         for name in tool.needs
     }
     for name in (*tool.takes, UNKNOWN):

@@ -76,7 +76,7 @@ def test_the_server_knows_a_caller_by_the_same_token_on_both_roads(
             timeout=None,
         ).json()
         assert [hit["id"] for hit in found["hits"]] == [hit["id"] for hit in same["hits"]]
-        assert [hit["space"] for hit in found["hits"]] == ["red"]
+        assert [hit["text"] for hit in found["hits"]] == ["The red team meets on Mondays"]
         foreign = httpx.post(
             f"{url}/mcp",
             json={},

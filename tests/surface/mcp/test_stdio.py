@@ -211,7 +211,7 @@ def test_no_first_line_keeps_the_server_from_serving(strange: str) -> None:
     ]
     answers = {str(line.get("id")): line for line in lines}
     assert answers["late"]["result"]["protocolVersion"] == "2025-06-18"
-    assert len(answers["list"]["result"]["tools"]) == 8
+    assert len(answers["list"]["result"]["tools"]) == 9
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ def test_listing_the_tools_loads_neither_the_sdk_nor_the_engine_first(
         check=True,
         env=environment,
     )
-    assert len(json.loads(done.stdout.splitlines()[1])["result"]["tools"]) == 8
+    assert len(json.loads(done.stdout.splitlines()[1])["result"]["tools"]) == 9
     modules = set(done.stderr.rpartition("MODULES ")[2].split())
     assert (
         modules
@@ -429,7 +429,7 @@ def test_a_space_narrows_what_the_caller_may(environment: dict[str, str], teams:
         ("recall", {"query": "team", "where": {"space": "blue"}}),
         options=("--space", "red"),
     )
-    assert [hit["space"] for hit in found["hits"]] == ["red"]
+    assert [hit["text"] for hit in found["hits"]] == ["The red team meets on Mondays"]
     assert refused["error"]["code"] == "refused.forbidden"
 
 

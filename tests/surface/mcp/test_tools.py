@@ -13,10 +13,20 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from tokenizers import Tokenizer
 
 from clew.errors import InputError
+from clew.settings import MemorySettings
 from clew.surface.mcp.budget import tokens
 from clew.surface.mcp.calls import CALLS
 from clew.surface.mcp.reference import reference_markdown
-from clew.surface.mcp.tools import BY_NAME, TOOLS, checked, tool_list
+from clew.surface.mcp.tools import (
+    BY_NAME,
+    CATEGORIES,
+    STABILITIES,
+    TOOLS,
+    TRIGGERS,
+    checked,
+    tool_list,
+)
+from clew.types import Stability
 
 MOST_TOKENS = 2500
 DOCS = Path(__file__).parents[3] / "docs"
@@ -26,17 +36,9 @@ def as_sent() -> str:
     return json.dumps({"tools": tool_list()}, ensure_ascii=False, separators=(",", ":"))
 
 
-def test_there_are_eight_tools_and_each_does_something() -> None:
-    assert [tool["name"] for tool in tool_list()] == [
-        "remember",
-        "recall",
-        "explain",
-        "related",
-        "timeline",
-        "update",
-        "forget",
-        "status",
-    ]
+def test_there_are_nine_tools_and_each_does_something() -> None:
+    names = "remember recall explain related timeline update forget import status".split()
+    assert [tool["name"] for tool in tool_list()] == names
     assert list(CALLS) == list(BY_NAME)
 
 
@@ -55,18 +57,37 @@ def test_the_list_fits_into_its_tokens_as_the_default_model_counts_them(real_mod
 def test_a_tool_says_what_it_takes_what_it_gives_and_how_careful_to_be(
     tool: dict[str, Any],
 ) -> None:
-    for schema in (tool["inputSchema"], tool["outputSchema"]):
+    for schema in (tool["inputSchema"], BY_NAME[str(tool["name"])].answers):
         Draft202012Validator.check_schema(schema)
         assert schema["type"] == "object"
     assert all(each["description"] for each in tool["inputSchema"]["properties"].values())
-    assert set(tool["outputSchema"]["required"]) == set(tool["outputSchema"]["properties"])
-    assert set(tool["annotations"]) == {
-        "readOnlyHint",
-        "destructiveHint",
-        "idempotentHint",
-        "openWorldHint",
+    hints = {
+        "readOnlyHint": False,
+        "destructiveHint": True,
+        "idempotentHint": False,
+        "openWorldHint": True,
+        **tool["annotations"],
     }
-    assert tool["annotations"]["openWorldHint"] is False
+    made = BY_NAME[str(tool["name"])]
+    assert hints["openWorldHint"] is False
+    assert hints["readOnlyHint"] is made.reads
+    if not made.reads:  # of what only reads the protocol ignores the other two
+        assert (hints["destructiveHint"], hints["idempotentHint"]) == (
+            made.destroys,
+            made.repeatable,
+        )
+
+
+def test_categories_and_triggers_are_listed_as_the_settings_have_them() -> None:
+    memory = MemorySettings()
+    assert (memory.categories, memory.triggers, tuple(Stability)) == (
+        CATEGORIES,
+        TRIGGERS,
+        STABILITIES,
+    )
+    remember = tool_list(categories=("idea",), triggers=("whim",))[0]["inputSchema"]["properties"]
+    assert (remember["category"]["enum"], remember["trigger"]["enum"]) == (["idea"], ["whim"])
+    assert remember["stability"]["enum"] == list(STABILITIES)
 
 
 def test_only_what_looks_says_that_it_only_looks_and_only_what_overwrites_that_it_destroys() -> (
@@ -79,7 +100,7 @@ def test_only_what_looks_says_that_it_only_looks_and_only_what_overwrites_that_i
         "timeline",
         "status",
     }
-    assert {tool.name for tool in TOOLS if tool.destroys} == {"update", "forget"}
+    assert {tool.name for tool in TOOLS if tool.destroys} == {"update", "forget", "import"}
 
 
 def test_the_page_of_tools_is_the_generated_one() -> None:

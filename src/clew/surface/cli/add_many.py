@@ -29,7 +29,17 @@ if TYPE_CHECKING:
 # Conversations from a file or a pipe: one outcome for each message.
 
 FORMAT = "conversation"
-OPTIONS = ("title", "space", "source", "category", "importance", "tags", "metadata", "force")
+OPTIONS = (
+    "title",
+    "space",
+    "source",
+    "category",
+    "importance",
+    "tags",
+    "metadata",
+    "force",
+    "extract",
+)
 # What a message cannot have, with what is said where nobody gave it.
 OTHERS: Mapping[str, object] = {
     "trigger": None,
@@ -86,7 +96,10 @@ def _read(path: str) -> tuple[Document, ...]:
 def _show(session: Session, told: Sequence[Mapping[str, Any]]) -> None:
     notes = [note for each in told for note in each["notes"]]
     notes += [
-        note for each in told for outcome in each["outcomes"] for note in outcome.get("notes", ())
+        note
+        for each in told
+        for outcome in (*each["outcomes"], *each.get("facts", ()))
+        for note in outcome.get("notes", ())
     ]
     for note in dict.fromkeys(notes):
         session.note(note)
@@ -97,6 +110,8 @@ def _echo(told: Sequence[Mapping[str, Any]]) -> None:
     for each in told:
         for outcome in each["outcomes"]:
             click.echo(clean(outcome_line(outcome)))
+        for fact in each.get("facts", ()):
+            click.echo(clean(f"fact {outcome_line(fact)}"))
         counts = ", ".join(f"{count:,} {kind}" for kind, count in each["counts"].items())
         click.echo(
             clean(

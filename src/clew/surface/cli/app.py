@@ -129,6 +129,7 @@ COMMANDS = {
     "export": "transfer",
     "load": "transfer",
     "mcp": "mcp",
+    "hooks": "hooks",
     "serve": "serve",
     "eval": "eval",
     "token": "serve",

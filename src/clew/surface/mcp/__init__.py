@@ -1,4 +1,4 @@
 """The Model Context Protocol.
 
-Clew as eight tools and two resources for an agent, over stdio or streamable HTTP.
+Clew as nine tools, two resources and two prompts for an agent, over stdio or streamable HTTP.
 """

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 from clew.errors import ClewError, InputError, NotFoundError
 from clew.surface import payload
+from clew.surface.mcp.agent_words import for_agent
 from clew.surface.mcp.budget import LEAST_TOKENS, NOTICE, Answer, Told, fitted, tokens
 from clew.surface.mcp.tools import Tool, checked
 
@@ -42,9 +44,19 @@ def call(opened: Opened, tool: Tool, given: Mapping[str, Any] | None) -> Answere
         from clew.surface.mcp.calls import CALLS  # noqa: PLC0415
 
         limit = _budget(memory, arguments.pop("max_tokens", None))
-        return Answered(fitted(CALLS[tool.name](memory, arguments), limit))
+        return Answered(fitted(_worded(CALLS[tool.name](memory, arguments)), limit))
     except Exception as error:
         return Answered(fitted(Answer(facts=failure(error)), LEAST_TOKENS), failed=True)
+
+
+def _worded(answer: Answer) -> Answer:
+    """Return an answer whose notes speak to an agent."""
+    notes = answer.facts.get("notes")
+    return (
+        replace(answer, facts={**answer.facts, "notes": [for_agent(note) for note in notes]})
+        if notes
+        else answer
+    )
 
 
 def _budget(memory: Guarded, asked: int | None) -> int:
@@ -69,7 +81,8 @@ def failure(error: Exception) -> dict[str, Any]:
     Of what nobody foresaw only its kind, the rest goes to the log.
     """
     if isinstance(error, ClewError):
-        return payload.error(error)
+        told = payload.error(error)["error"]
+        return {"error": {**told, "message": for_agent(told["message"])}}
     if isinstance(error, OSError):
         return {"error": {"code": "system", "message": error.strerror or type(error).__name__}}
     log.exception("a call failed")

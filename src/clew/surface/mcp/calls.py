@@ -28,32 +28,36 @@ if TYPE_CHECKING:
 Arguments = Mapping[str, Any]
 
 ASKED = ("k", "where", "preset", "as_of", "known_at")
-OF_A_HIT = ("id", "rank", "confidence", "title", "space", "category", "method", "explanation")
 OF_A_MEMORY = ("id", "title", "space", "category", "kind", "importance")
 ORIGIN = ("source", "t_valid", "t_invalid")
+DATE_CHARACTERS = 10  # of a time in ISO 8601
 EVENTS, MOST_EVENTS = 20, 10_000  # of a memory's history, the latest
 
 
 def recall(memory: Guarded, given: Arguments) -> Answer:
     """Ask a question."""
     answer = memory.recall(given["query"], **given_of(given, ASKED))
-    facts = {"nothing_relevant": answer.nothing_relevant, "notes": list(answer.notes)}
-    return Answer(
-        facts=facts,
-        name="hits",
-        items=[hit(each, rank) for rank, each in enumerate(answer.hits, start=1)],
-    )
+    notes = {"notes": list(answer.notes)} if answer.notes else {}
+    facts = {"nothing_relevant": answer.nothing_relevant, **notes}
+    return Answer(facts=facts, name="hits", items=[hit(each) for each in answer.hits])
 
 
-def hit(found: Hit, rank: int) -> dict[str, Any]:
-    """Return a hit with its origin; the parts of its score are for `explain`."""
-    told = payload.hit(found, rank)
+def hit(found: Hit) -> dict[str, Any]:
+    """Return what a model needs of a hit, best first without ranks.
+
+    Origin and reasons are for `explain`.
+    """
+    told = payload.hit(found, 1)
     node = told["node"] or {}
+    sure = {} if found.confidence is None else {"confidence": round(found.confidence, 2)}
+    date = {"date": str(node["t_valid"])[:DATE_CHARACTERS]} if node.get("t_valid") else {}
     return {
-        **telling(told, OF_A_HIT),
+        "id": found.id,
+        **date,
+        **telling(told, ("category",)),
+        **sure,
         **_doubt(told),
-        **telling(node, ORIGIN),
-        **telling(told, ("text", "context")),
+        "text": found.context or found.text,
     }
 
 
@@ -70,6 +74,8 @@ def explain(memory: Guarded, given: Arguments) -> Answer:
     """Say why a memory is where it is in an answer, or why it is not in it."""
     why = payload.why(memory.why(given["query"], given["id"], **given_of(given, ASKED)))
     found, missing = why["hit"], why["why_not"]
+    node = memory.get(given["id"])
+    origin = {} if node is None else telling(payload.memory(node), (*OF_A_MEMORY[1:], *ORIGIN))
     parts = (
         {}
         if found is None
@@ -80,6 +86,7 @@ def explain(memory: Guarded, given: Arguments) -> Answer:
     )
     facts = {
         **telling(why, ("id", "k", "ranked")),
+        **origin,
         "rank": why["rank"],
         "answer_rank": why["answer_rank"],
         "explanation": missing["sentence"]
@@ -172,7 +179,9 @@ def telling(record: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]
 
 Call = Callable[["Guarded", Arguments], Answer]
 
-EDITED = ("title", "category", "importance", "tags")
+EDITED = ("title", "category", "trigger", "importance", "stability", "tags")
+# characters: the call waits for it; larger files are imported on the command line or over HTTP
+LONGEST_DOCUMENT = 1_000_000
 
 
 def remember(memory: Guarded, given: Arguments) -> Answer:
@@ -202,9 +211,12 @@ def update(memory: Guarded, given: Arguments) -> Answer:
     edited = given_of(given, EDITED)
     _check_goes_together(given)
     id = memory.known(given["id"], Right.WRITE).id  # nobody else may make the store wait
+    if "link_to" in given:
+        memory.known(given["link_to"], Right.WRITE)  # before anything is changed
     # All of it or nothing. A new text is one change by itself, embedded before the store is locked.
     several = (
-        "text" not in given and bool(edited) + ("ended_at" in given) + ("protected" in given) > 1
+        "text" not in given
+        and bool(edited) + sum(name in given for name in ("ended_at", "protected", "link_to")) > 1
     )
     with memory.clew.store.transaction() if several else nullcontext():
         facts = _changed(memory, id, given, edited)
@@ -230,6 +242,12 @@ def _changed(
         memory.invalidate(id, at=given["ended_at"])
     if "protected" in given:
         memory.protect(facts["id"], given["protected"])
+    if "link_to" in given:
+        memory.link(
+            facts["id"],
+            given["link_to"],
+            **({"kind": given["link_kind"]} if "link_kind" in given else {}),
+        )
     return facts
 
 
@@ -239,7 +257,14 @@ def _check_goes_together(given: Arguments) -> None:
             "update",
             given["id"],
             "says nothing to change",
-            "Give text, ended_at, protected or a field.",
+            "Give text, ended_at, protected, link_to or a field.",
+        )
+    if "link_kind" in given and "link_to" not in given:
+        raise InputError(
+            "link_kind",
+            given["link_kind"],
+            "says how to connect",
+            "Give link_to too, the id of the other memory.",
         )
     if "text" in given and "ended_at" in given:
         raise InputError(
@@ -274,6 +299,25 @@ def forget(memory: Guarded, given: Arguments) -> Answer:
     )
 
 
+def import_text(memory: Guarded, given: Arguments) -> Answer:
+    """Import a text as a document."""
+    if len(given["text"]) > LONGEST_DOCUMENT:
+        problem = f"has {len(given['text'])} characters, more than {LONGEST_DOCUMENT}"
+        raise InputError(
+            "text", given["text"], problem, "Import it in parts, each under a name of its own."
+        )
+    options = {
+        "space": memory.space(given.get("space"), Right.WRITE),
+        **given_of(given, ("category", "tags")),
+    }
+    report = payload.imported(memory.import_data(given["text"], name=given["name"], **options))
+    (file,) = report["files"]
+    return Answer(facts={**file, **({"notes": report["notes"]} if report["notes"] else {})})
+
+
+# Pairs of memories that contradict each other belong here once the engine finds them: as an
+# argument of `status`, for which the
+# list of tools has room for some 30 tokens.
 # Every call has this signature
 def status(memory: Guarded, given: Arguments) -> Answer:  # noqa: ARG001
     """Count what the caller may know of."""
@@ -320,5 +364,6 @@ CALLS: Mapping[str, Call] = {
     "timeline": timeline,
     "update": update,
     "forget": forget,
+    "import": import_text,
     "status": status,
 }

@@ -41,6 +41,7 @@ class Greeting:
 
     heard: list[str] = field(default_factory=list)
     answered: set[Any] = field(default_factory=set)
+    tools: list[dict[str, Any]] = field(default_factory=tool_list)
     _version: str | None = None
 
     def held(self, incoming: Iterable[str], outgoing: TextIO) -> bool:
@@ -83,7 +84,7 @@ class Greeting:
         if not isinstance(params, dict):
             return None
         if self._version is None and _is_stateless(params):
-            return _stateless(method, params)
+            return _stateless(method, params, self.tools)
         if (
             method == "initialize"
             and self._version is None
@@ -96,7 +97,7 @@ class Greeting:
             and params.keys() <= {"_meta"}
             and VERSION_KEY not in _meta(params)
         )
-        return {"tools": tool_list()} if plain and method == "tools/list" else None
+        return {"tools": self.tools} if plain and method == "tools/list" else None
 
 
 def read(line: str) -> Message:
@@ -133,7 +134,9 @@ def _is_stateless(params: Message) -> bool:
     )
 
 
-def _stateless(method: object, params: Message) -> dict[str, Any] | None:
+def _stateless(
+    method: object, params: Message, tools: list[dict[str, Any]]
+) -> dict[str, Any] | None:
     if params.keys() != {"_meta"}:
         return None
     answers: dict[str, dict[str, Any]] = {
@@ -143,9 +146,7 @@ def _stateless(method: object, params: Message) -> dict[str, Any] | None:
             "instructions": INSTRUCTIONS,
         },
         "tools/list": {
-            "tools": [
-                {**tool, "inputSchema": _type_first(tool["inputSchema"])} for tool in tool_list()
-            ]
+            "tools": [{**tool, "inputSchema": _type_first(tool["inputSchema"])} for tool in tools]
         },
     }
     told = answers.get(str(method))
@@ -163,6 +164,7 @@ def _type_first(schema: Message) -> dict[str, Any]:
 
 SERVER = {"name": NAME, "title": TITLE, "version": __version__}
 CAPABILITIES = {
+    "prompts": {"listChanged": False},
     "resources": {"listChanged": False, "subscribe": False},
     "tools": {"listChanged": False},
 }

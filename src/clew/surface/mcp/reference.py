@@ -8,6 +8,7 @@ from typing import Any
 
 from clew.surface.mcp.answering import MEMORY_URI, STATUS_URI
 from clew.surface.mcp.clients import CLIENTS
+from clew.surface.mcp.prompts import PROMPTS
 from clew.surface.mcp.tools import TOOLS, Tool
 
 COMMAND = ("/path/to/clew", "mcp", "--store", "/path/to/memory.clew")
@@ -17,7 +18,7 @@ INTRODUCTION = """\
 
 <!-- Generated: python -m clew.surface.mcp.reference > docs/mcp.md; a test keeps it true. -->
 
-Clew as the memory of an agent: eight tools and two resources of the Model Context Protocol, by the official SDK.
+Clew as the memory of an agent: nine tools, two resources and two prompts of the Model Context Protocol, by the official SDK.
 
 ```sh
 pip install 'clew[mcp]'
@@ -38,10 +39,12 @@ clew mcp --print-config claude-code     # a snippet with this machine's command 
   text begins with `| `; all else that was stored stands in JSON on one line. Hidden and bidirectional control characters are escaped
   (`\\u202e`) in the text and in the structured content; [JSON elsewhere](json.md) carries the exact text.
   What the firewall marked carries its `trust` and `flags`.
-- **Same answers.** Ids, confidences and explanations are those of Python, the command line and HTTP ([json.md](json.md)); a hit has fewer
-  fields here, and `explain` has the parts of its score.
-- **Errors** of a call are results with `isError`: `error` has the code, the message and the way out of [json.md](json.md). Only an
-  unknown tool or resource is an error of the protocol.
+- **Same answers.** Ids, order, confidences and explanations are those of Python, the command line and HTTP ([json.md](json.md)). A hit
+  has only its id, date, category, confidence (two decimals) and text, with the neighbours of a short passage; `explain` has its origin,
+  reasons and the parts of its score.
+- **Categories and triggers** in the list of tools are those of the settings.
+- **Errors** of a call are results with `isError`: `error` has the code of [json.md](json.md), a message and the way out that an agent
+  has. Only an unknown tool, resource or prompt is an error of the protocol.
 - A write that was answered survives `kill -9`.
 
 ## Clients
@@ -53,6 +56,12 @@ RESOURCES = f"""\
 |---|---|
 | `{STATUS_URI}` | what `status` answers |
 | `{MEMORY_URI}{{id}}` | a memory with all its fields, cut to the budget |
+"""
+PROMPTS_HEADING = """\
+## Prompts
+
+| prompt | arguments | what it says |
+|---|---|---|
 """
 
 
@@ -66,8 +75,17 @@ def reference_markdown() -> str:
             "",
             *(line for tool in TOOLS for line in _tool(tool)),
             RESOURCES,
+            _prompts(),
         ]
     )
+
+
+def _prompts() -> str:
+    rows = (
+        f"| `{each.name}` | {', '.join(f'`{name}`' for name in each.takes) or '–'} | {each.title} {each.description} |"
+        for each in PROMPTS
+    )
+    return PROMPTS_HEADING + "".join(f"{row}\n" for row in rows)
 
 
 def _clients() -> Iterator[str]:
@@ -95,7 +113,7 @@ def _tool(tool: Tool) -> Iterator[str]:
     if tool.takes:
         yield from ("| argument | kind | what it says |", "|---|---|---|")
         yield from (
-            f"| `{name}`{' (needed)' if name in tool.needs else ''} | {_kind(each)} | {each['description']} |"
+            f"| `{name}`{' (needed)' if name in tool.needs else ''} | {_kind(each)} | {each['description']}{_values(each)} |"
             for name, each in tool.takes.items()
         )
         yield ""
@@ -103,6 +121,10 @@ def _tool(tool: Tool) -> Iterator[str]:
         f"Answers with {', '.join(f'`{name}`' for name in tool.gives)}, and more where there is more.",
         "",
     )
+
+
+def _values(schema: dict[str, Any]) -> str:
+    return f": {', '.join(schema['enum'])}" if "enum" in schema else ""
 
 
 def _kind(schema: dict[str, Any]) -> str:

@@ -24,6 +24,7 @@ from clew.errors import ClewError
 from clew.surface import payload
 from clew.surface.mcp import answering
 from clew.surface.mcp.greeting import INSTRUCTIONS, NAME, TITLE
+from clew.surface.mcp.prompts import PROMPTS, prompt_text
 from clew.surface.mcp.tools import BY_NAME, tool_list
 
 if TYPE_CHECKING:
@@ -45,10 +46,10 @@ thread.
 class Handlers:
     """What the protocol asks, answered in threads: the core is synchronous."""
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, caller: Caller, tools: list[dict[str, Any]]) -> None:
         self._caller = caller
         self._limiter: anyio.CapacityLimiter | None = None
-        self._tools = [wire.Tool.model_validate(tool) for tool in tool_list()]
+        self._tools = [wire.Tool.model_validate(tool) for tool in tools]
 
     async def _in_thread(self, work: Callable[[], Any]) -> Any:
         # made inside the loop that it belongs to
@@ -112,25 +113,65 @@ class Handlers:
     ) -> wire.ReadResourceResult:
         """Return a resource; an unknown one is an error of the protocol, which has no other way to say so."""
         uri = str(params.uri)
-        try:
-            text = await self._in_thread(
-                partial(answering.read, partial(self._caller, ctx.request), uri)
-            )
-        except ClewError as error:
-            raise MCPError(
-                wire.INVALID_PARAMS, error.message, payload.error(error)["error"]
-            ) from error
-        except Exception as error:
-            facts = answering.failure(error)["error"]
-            raise MCPError(wire.INTERNAL_ERROR, facts["message"], facts) from error
+        text = await self._answered(
+            partial(answering.read, partial(self._caller, ctx.request), uri)
+        )
         return wire.ReadResourceResult(
             contents=[wire.TextResourceContents(uri=uri, mime_type=JSON, text=text)]
         )
 
+    async def list_prompts(
+        self,
+        ctx: ServerRequestContext[Any],
+        params: Any,  # noqa: ARG002
+    ) -> wire.ListPromptsResult:
+        """Return the prompts, all on one page."""
+        return wire.ListPromptsResult(
+            prompts=[
+                wire.Prompt(
+                    name=each.name,
+                    title=each.title,
+                    description=each.description,
+                    arguments=[
+                        wire.PromptArgument(name=name, description=about, required=True)
+                        for name, about in each.takes.items()
+                    ],
+                )
+                for each in PROMPTS
+            ]
+        )
 
-def make_server(caller: Caller) -> Server[Any]:
-    """Return the server for callers that are told apart by `caller`."""
-    handlers = Handlers(caller)
+    async def get_prompt(
+        self, ctx: ServerRequestContext[Any], params: wire.GetPromptRequestParams
+    ) -> wire.GetPromptResult:
+        """Return a prompt as one message of the user.
+
+        An unknown one is an error of the protocol.
+        """
+        opened, given = partial(self._caller, ctx.request), params.arguments or {}
+        text = await self._answered(lambda: prompt_text(opened(), params.name, given))
+        message = wire.PromptMessage(role="user", content=wire.TextContent(type="text", text=text))
+        return wire.GetPromptResult(messages=[message])
+
+    async def _answered(self, work: Callable[[], str]) -> str:
+        """Return what the work in a thread returns; its failure is an error of the protocol."""
+        try:
+            text: str = await self._in_thread(work)
+        except ClewError as error:
+            facts = answering.failure(error)["error"]
+            raise MCPError(wire.INVALID_PARAMS, facts["message"], facts) from error
+        except Exception as error:
+            facts = answering.failure(error)["error"]
+            raise MCPError(wire.INTERNAL_ERROR, facts["message"], facts) from error
+        return text
+
+
+def make_server(caller: Caller, *, tools: list[dict[str, Any]] | None = None) -> Server[Any]:
+    """Return the server for callers that are told apart by `caller`.
+
+    `tools` are those for the settings in force.
+    """
+    handlers = Handlers(caller, tool_list() if tools is None else tools)
     return Server(
         NAME,
         version=__version__,
@@ -141,6 +182,8 @@ def make_server(caller: Caller) -> Server[Any]:
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
     )
 
 
@@ -179,7 +222,14 @@ def streamable_app(
 
         return Guarded(clew, request.scope[GRANT])
 
-    manager = StreamableHTTPSessionManager(make_server(caller), json_response=True, stateless=True)
+    memory = clew.settings.memory
+    manager = StreamableHTTPSessionManager(
+        make_server(
+            caller, tools=tool_list(categories=memory.categories, triggers=memory.triggers)
+        ),
+        json_response=True,
+        stateless=True,
+    )
     return Entrance(manager.handle_request, authorise), manager.run
 
 

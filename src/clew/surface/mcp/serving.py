@@ -148,7 +148,7 @@ def carry_on(once: Once, wire: Wire, greeting: Greeting) -> None:
 
 
 async def _serve(once: Once, wire: Wire, greeting: Greeting) -> None:
-    server = make_server(once)
+    server = make_server(once, tools=greeting.tools)
     pending = Pending()
     # the SDK uses no more of a file than these have
     incoming = cast(Any, Incoming(wire, greeting, pending))

@@ -62,14 +62,17 @@ class Once:
                 self._opened.close()
 
 
-def serve(once: Once) -> None:
-    """Serve until the client closes stdin, goes away, or a signal ends it."""
+def serve(once: Once, tools: list[dict[str, Any]] | None = None) -> None:
+    """Serve until the client closes stdin, goes away, or a signal ends it.
+
+    `tools` are those for the settings in force.
+    """
     wire = claimed()
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, lambda *_: os._exit(0))  # nothing has been opened yet
     loading = threading.Thread(target=import_module, args=(SERVING,), name="clew-mcp-loading")
     loading.start()
-    greeting = Greeting()
+    greeting = Greeting() if tools is None else Greeting(tools=tools)
     try:
         goes_on = greeting.held(wire.incoming, wire.outgoing)
         loading.join()

@@ -78,6 +78,11 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="With --conversation: its name; messages that it holds are not added twice.",
 )
+@click.option(
+    "--extract",
+    is_flag=True,
+    help="With --conversation: keep its facts too, by the language model if one is configured.",
+)
 @common
 def add_command(
     session: Session,
@@ -86,6 +91,7 @@ def add_command(
     jsonl: bool,
     conversation: bool,
     talk: str | None,
+    extract: bool,
     tags: tuple[str, ...],
     metadata: tuple[str, ...],
     **options: Any,
@@ -105,7 +111,8 @@ def add_command(
     the option; tags of both are united. Any other field is refused, that line only.
 
     With --conversation a chat export, messages as JSON or JSON lines, or a transcript is kept message by message. Offered again under the
-    same session, only new messages are added; --valid-from is when messages without a time of their own were said.
+    same session, only new messages are added; --valid-from is when messages without a time of their own were said. With --extract each
+    fact of the new messages is a memory of its own, linked to the messages that say it; a note tells who extracted them.
     """  # noqa: D301 - click's own mark for a paragraph that keeps its lines
     fields: dict[str, Any] = {**options, "tags": tags, "metadata": pairs(metadata)}
     given = {name: value for name, value in fields.items() if value not in (None, (), {})}
@@ -119,7 +126,14 @@ def add_command(
             )
         from clew.surface.cli.add_many import add_conversation  # noqa: PLC0415 - loads readers
 
-        return add_conversation(session, text, talk, given)
+        return add_conversation(session, text, talk, {**given, "extract": extract})
+    if extract:
+        raise InputError(
+            "--extract",
+            text,
+            "is for the facts of a conversation",
+            "Write: clew add FILE --conversation --extract",
+        )
     if talk is not None:
         raise InputError(
             "--session",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from clew.surface.cli.session import Session, common
 from clew.surface.mcp.clients import CLIENTS
+from clew.surface.mcp.tools import tool_list
 
 if TYPE_CHECKING:
     from clew.engine import Clew
@@ -45,11 +46,19 @@ def mcp_command(
     if client is not None:
         _print_config(session, client, space=space, read_only=read_only)
         return
-    session.settings()  # what is wrong with them is told now, not to the agent's first call
-    _serve(session, space=space, read_only=read_only)
+    # what is wrong with them is told now, not to the agent's first call
+    memory = session.settings().settings.memory
+    _serve(
+        session,
+        space=space,
+        read_only=read_only,
+        tools=tool_list(categories=memory.categories, triggers=memory.triggers),
+    )
 
 
-def _serve(session: Session, *, space: str | None, read_only: bool) -> None:
+def _serve(
+    session: Session, *, space: str | None, read_only: bool, tools: list[dict[str, Any]]
+) -> None:
     from importlib.util import find_spec  # noqa: PLC0415 - each start pays for what it uses
 
     if find_spec("mcp") is None:
@@ -64,7 +73,8 @@ def _serve(session: Session, *, space: str | None, read_only: bool) -> None:
         Once(
             lambda: _opened(session),
             lambda clew: _narrowed(_grant(clew), space=space, read_only=read_only),
-        )
+        ),
+        tools,
     )
 
 

@@ -1,0 +1,4 @@
+"""Hooks of coding agents.
+
+Inject relevant memories into a session, and capture what is worth keeping from it.
+"""
