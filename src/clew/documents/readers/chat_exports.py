@@ -341,6 +341,8 @@ def _conversations(value: object) -> Sequence[Conversation]:
     Of one of the known exports, of lists of messages, or none at all.
     """
     if isinstance(value, dict):
+        if telegram := _telegram(value):
+            return telegram
         one = _one(value)
         return [one] if one else _inside(value)
     if not isinstance(value, list):
@@ -348,6 +350,15 @@ def _conversations(value: object) -> Sequence[Conversation]:
     if whole := conversation(value):
         return (whole,)
     return _several(value)
+
+
+def _telegram(value: Mapping[str, Any]) -> Sequence[Conversation]:
+    if "chats" not in value and "messages" not in value:
+        return ()
+    # It reads archives with this module
+    from clew.documents.readers.chat_archives import read_telegram  # noqa: PLC0415
+
+    return read_telegram(value)
 
 
 def _one(value: Mapping[str, Any]) -> Conversation | None:

@@ -102,6 +102,8 @@ COMMANDS = {
     "init": "init",
     "add": "add",
     "import": "importing",
+    "watch": "watch",
+    "sources": "sources",
     "recall": "recall",
     "why": "why",
     "why-not": "why",
