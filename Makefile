@@ -23,7 +23,7 @@ $(VENV)/.base: pyproject.toml
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs,code,serve,telemetry,mcp]' --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs,code,serve,telemetry,mcp,watch]' --group dev
 	@touch $@
 
 demo: $(VENV)/.base

@@ -12,11 +12,22 @@ HEAD_BYTES = 2048
 
 FORMATS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "text": (".txt", ".text", ".log", ".rst", ".adoc", ".org", ".tex"),
+        "text": (".txt", ".text", ".log", ".adoc", ".org", ".tex"),
         "markdown": (".md", ".markdown", ".mdx", ".mkd"),
+        "rst": (".rst", ".rest"),
         "html": (".html", ".htm", ".xhtml"),
         "pdf": (".pdf",),
         "docx": (".docx",),
+        "odt": (".odt", ".ott"),
+        "epub": (".epub",),
+        "pptx": (".pptx",),
+        "xlsx": (".xlsx", ".xlsm"),
+        "notebook": (".ipynb",),
+        "eml": (".eml",),
+        "mbox": (".mbox",),
+        "ics": (".ics",),
+        "vcf": (".vcf", ".vcard"),
+        "archive": (".zip",),  # a chat export as it arrives
         "conversation": (),  # found by content in .json, .jsonl and .txt, or asked for by name
         "json": (".json",),
         "jsonl": (".jsonl", ".ndjson"),
@@ -57,6 +68,13 @@ _PAGE = re.compile(rb"<!doctype\s{1,9}html|<html[\s>]", re.IGNORECASE)
 _SHEBANG = re.compile(rb"#![^\n]{0,100}\b(python|node|bash|zsh|ruby|php|sh)[\d.]{0,9}(?:\s|$)")
 # "[2024-03-01]" begins a transcript, not a list
 _DATA = re.compile(rb'\[\s{0,99}[\[{"\]]|\{\s{0,99}["}]')
+_MARKS = (
+    (b"application/epub+zip", "epub"),
+    (b"application/vnd.oasis.opendocument.text", "odt"),
+    (b"word/", "docx"),
+    (b"ppt/", "pptx"),
+    (b"xl/", "xlsx"),
+)
 _INTERPRETED = {"node": "javascript", "bash": "shell", "zsh": "shell", "sh": "shell"}
 
 
@@ -76,11 +94,19 @@ def detect(path: PurePath, head: bytes) -> str:
 
 def _by_content(head: bytes) -> str:
     begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if head.startswith(b"PK\x03\x04") and (b"word/" in head or b"[Content_Types].xml" in head):
-        return "docx"
+    if head.startswith(b"PK\x03\x04"):
+        return _packed(head)
     if begin.startswith(b"<") and _PAGE.search(begin):
         return "html"
     if found := _SHEBANG.match(head):
         name = found.group(1).decode("ascii")
         return _INTERPRETED.get(name, name)
     return "json" if _DATA.match(begin) else "text"
+
+
+def _packed(head: bytes) -> str:
+    """Return the format of a zip by its first members."""
+    for mark, name in _MARKS:
+        if mark in head:
+            return name
+    return "docx" if b"[Content_Types].xml" in head else "archive"

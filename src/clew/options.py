@@ -83,3 +83,12 @@ class ImportFields(TypedDict, total=False):
     include_hidden: bool
     force: bool
     """Read unchanged files again, and keep documents that were forgotten."""
+
+
+class PathFields(ImportFields, total=False):
+    """The options of an import of files and folders."""
+
+    sync: bool
+    """Also expire the nodes of files that are gone from the named folders."""
+    dry_run: bool
+    """Report what would be done, and do nothing."""

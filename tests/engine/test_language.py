@@ -96,8 +96,8 @@ def test_a_memory_that_the_model_keeps_says_so(serve: Serve) -> None:  # noqa: F
     ],
 )
 def test_a_model_that_fails_costs_nothing_but_a_note(
-    serve: Serve,
-    answer: Callable[[Asked], Answer],  # noqa: F811
+    serve: Serve,  # noqa: F811
+    answer: Callable[[Asked], Answer],
 ) -> None:
     with opened(serve(answer), substance=True, entities=True) as memory:
         done = memory.remember(PORT)
@@ -167,8 +167,8 @@ def test_facts_of_a_conversation_are_kept_with_links_to_the_messages_that_say_th
 
 @pytest.mark.parametrize("configured", [True, False])
 def test_without_a_usable_answer_facts_are_extracted_by_rules_and_the_answer_says_so(
-    serve: Serve,
-    configured: bool,  # noqa: F811
+    serve: Serve,  # noqa: F811
+    configured: bool,
 ) -> None:
     local = serve(says(facts="I found many facts."))
     settings = {"protocol": "ollama", "model": "small", "endpoint": local.url} if configured else {}

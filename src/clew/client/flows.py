@@ -240,6 +240,8 @@ def recall(
     budget_tokens: int | None = None,
     seed: int = 0,
     track: bool | None = None,
+    kinds: Iterable[str] | None = None,
+    spaces: Iterable[str] | None = None,
 ) -> Flow[Recall]:
     """Return what should be seen for a question, best first, each hit with the reason for it."""
     options = given(
@@ -249,6 +251,8 @@ def recall(
         weights=weights,
         min_similarity=min_similarity,
         track=track,
+        kinds=None if kinds is None else list(kinds),
+        spaces=None if spaces is None else list(spaces),
     )
     body = {
         **options,

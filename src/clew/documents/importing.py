@@ -17,12 +17,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from clew.documents.chunkers.port import DEFAULT_OPTIONS, Chunker, ChunkOptions, Unit
 from clew.documents.discovery import Found, discover
-from clew.documents.readers.document import Document, UnreadableError
+from clew.documents.readers.document import Document, NotTextError, UnreadableError
 from clew.documents.readers.reading import read
 from clew.documents.screening import documents_screened, trees_marked
 from clew.documents.tree import Origin, Tree, planted
@@ -32,7 +33,10 @@ from clew.graph.code.graph import CODE_EDGES
 from clew.graph.code.languages import has_grammar
 from clew.graph.code.linking import language_of, link_code
 from clew.graph.mentions import mentions
+from clew.memories.code_places import left_out
 from clew.memories.embedding import Embed, Wanted, agree_on_model, made, wanted
+from clew.memories.note_links import link_notes
+from clew.memories.sync import FILE_GONE, checked_folders, missing, retire, sources
 from clew.memories.validation import MAX_NAME_CHARACTERS, line
 from clew.ports import Clock, ModelInfo, Progress, Sort, Store
 from clew.settings import EntitySettings, FirewallSettings
@@ -42,6 +46,7 @@ FILE, STATE, KEY = RESERVED = "file", "file_state", "document"
 ROOTS = (Kind.DOCUMENT, Kind.CHUNK)
 # of reading and planting: raise it when a file that has not changed should be read anew
 VERSION = 2
+DRY_RUN = "dry run: nothing was written"
 FORGOTTEN_FILE = (
     "forgotten: its text was forgotten in this space. To import it all the same, use force"
 )
@@ -56,6 +61,8 @@ class Status(StrEnum):
     UPDATED = "updated"
     FAILED = "failed"
     SKIPPED = "skipped"
+    RETIRED = "retired"
+    """By a run that keeps folders in step: its file is gone, and its nodes are expired."""
 
 
 WRITTEN = (Status.IMPORTED, Status.UPDATED)
@@ -87,7 +94,11 @@ class ImportReport:
         written = sum(file.nodes for file in self.files if file.status in WRITTEN)
         return {
             "files": len(self.files),
-            **{str(status): counts[str(status)] for status in Status},
+            **{
+                str(status): counts[str(status)]
+                for status in Status
+                if status is not Status.RETIRED or counts[str(status)]
+            },
             "nodes": written,
             "vectors": self.vectors,
         }
@@ -110,6 +121,10 @@ class ImportOptions:
     format: str | None = None
     exclude: tuple[str, ...] = ()
     include_hidden: bool = False
+    sync: bool = False
+    """Also retire what came from below the named folders and whose file is gone."""
+    dry_run: bool = False
+    """Report what would happen and write nothing."""
     force: bool = False
     """Read files anew that have not changed, and keep documents that were forgotten."""
     max_bytes: int
@@ -123,6 +138,8 @@ class ImportOptions:
     """What names the way of cutting: a file is read anew when it changes."""
 
 
+NoteReader = Callable[[str, bytes], "FileReport | None"]
+"""Takes a file that is an exported memory back in; None for any other file."""
 ChunkerFor = Callable[[str], tuple[Chunker, tuple[str, ...]]]
 """Gives the chunker of a format, and notes that the report must carry."""
 
@@ -141,6 +158,7 @@ class Importer:
         clock: Clock,
         new_id: Callable[[datetime], NodeId],
         progress: Progress,
+        note: NoteReader = lambda path, data: None,  # noqa: ARG005 - no file is a note
     ) -> None:
         self._store = store
         self._options = options
@@ -150,15 +168,18 @@ class Importer:
         self._clock = clock
         self._new_id = new_id
         self._progress = progress
+        self._note = note
         self._waiting: list[Wanted] = []
         self._vectors = 0
         self._code: set[str] = set()
         self._code_changed = False
+        self._linked_notes = False
         self._notes: dict[str, None] = {}
 
     def paths(self, paths: Sequence[str | Path]) -> ImportReport:
         """Import files, directories and globs."""
         options = self._options
+        folders = checked_folders(paths) if options.sync else []
         found = list(
             discover(
                 paths,
@@ -167,10 +188,41 @@ class Importer:
                 max_bytes=options.max_bytes,
             )
         )
-        return self._report(self._one(each) for each in self._counted(found))
+        return self._report(
+            chain((self._one(each) for each in self._counted(found)), self._retired(folders, found))
+        )
+
+    def _retired(self, folders: Sequence[Path], found: Sequence[Found]) -> Iterator[FileReport]:
+        """Expire what came from below the folders and whose file is gone."""
+        if not folders:
+            return
+        now, options = self._clock(), self._options
+        there = {legible_name(each.path.resolve()) for each in found}
+        gone = missing(
+            sources(self._store, space=options.space, now=now), folders, seen=there.__contains__
+        )
+        if gone and not any(each.status == "file" for each in found) and not options.force:
+            raise InputError(
+                "paths",
+                [str(folder) for folder in folders],
+                f"hold no file, though {len(gone)} were imported from there: is a disk missing?",
+                "If they were really deleted, repeat with force.",
+            )
+        for source in gone:
+            nodes = 0 if options.dry_run else retire(self._store, source, now=now)
+            yield FileReport(
+                path=source.path,
+                status=Status.RETIRED,
+                reason=DRY_RUN if options.dry_run else FILE_GONE,
+                nodes=nodes,
+            )
 
     def data(self, data: bytes, *, name: str) -> ImportReport:
         """Import what came through a pipe; its own hash is its name unless it was given one."""
+        if self._options.sync:
+            raise InputError(
+                "sync", True, "is for folders", "Leave it out, or name a folder with import_path."
+            )
         path = name or f"stdin:{hashlib.sha256(data).hexdigest()[:16]}"
         # not before what is left over has its vectors
         return self._report(self._piped(path, each, name) for each in (data,))
@@ -181,12 +233,16 @@ class Importer:
         return self._file(path, path, data, None, name=name)
 
     def _report(self, files: Iterable[FileReport]) -> ImportReport:
+        if self._options.dry_run:
+            return ImportReport(files=tuple(files), notes=(DRY_RUN,))
         # refuses before anything is written where the store's vectors are another model's
         self._embed([])
         self._leftover()
         done = tuple(files)
         self._flush()
         self._link()
+        if self._linked_notes:
+            link_notes(self._store, space=self._options.space, now=self._clock())
         return ImportReport(files=done, vectors=self._vectors, notes=tuple(self._notes))
 
     def _link(self) -> None:
@@ -225,6 +281,14 @@ class Importer:
         except OSError as error:
             return FileReport(path=path, status=Status.FAILED, reason=error.strerror or str(error))
         identity = legible_name(found.path.resolve())
+        if (
+            found.path != Path(found.root)
+            and not self._options.force
+            and (why := left_out(found.name, data))
+        ):
+            return FileReport(
+                path=path, status=Status.SKIPPED, reason=f"{why}; name it to import it"
+            )
         done = self._file(
             path, identity, data, _moment(stat.st_mtime), name=legible_name(found.name)
         )
@@ -238,8 +302,8 @@ class Importer:
     ) -> FileReport:
         """Bring one file in; whatever it holds, the next one goes on."""
         state = self._state(data)
-        if (unchanged := self._unchanged(path, state, self._earlier(identity))) is not None:
-            return unchanged
+        if (known := self._known(path, identity, state, data)) is not None:
+            return known
         now = self._clock()
         try:
             documents, kept_out = documents_screened(
@@ -254,12 +318,19 @@ class Importer:
                 is not None
             ]
             trees, marked = trees_marked(trees, self._options.firewall)
+        except NotTextError as error:
+            return FileReport(
+                path=path, status=Status.SKIPPED, reason=f"{error.reason}. {error.way_out}"
+            )
         except (
             Exception
         ) as error:  # a file that trips a parser is that file's failure, and it is told
             return FileReport(path=path, status=Status.FAILED, reason=_reason(error))
         if not trees:
             return FileReport(path=path, status=Status.SKIPPED, reason="holds no text")
+        self._linked_notes |= any(
+            "links" in document.metadata or "aliases" in document.metadata for document in documents
+        )
         whole = len(trees)
         trees = self._without_forgotten(trees)
         if not trees:
@@ -274,6 +345,20 @@ class Importer:
             )
         )
         return replace(self._commit(path, identity, state, trees, now), notes=notes)
+
+    def _known(self, path: str, identity: str, state: str, data: bytes) -> FileReport | None:
+        """Return the report of a file that need not be read.
+
+        It is unchanged or an exported memory, or this is a dry run.
+        """
+        earlier = self._earlier(identity)
+        if (unchanged := self._unchanged(path, state, earlier)) is not None:
+            return unchanged
+        if self._options.dry_run:
+            return FileReport(
+                path=path, status=Status.UPDATED if earlier else Status.IMPORTED, reason=DRY_RUN
+            )
+        return self._note(path, data)
 
     def _without_forgotten(self, trees: Sequence[Tree]) -> list[Tree]:
         """Return the documents whose text was not forgotten in the space.

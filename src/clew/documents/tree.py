@@ -17,14 +17,15 @@ from typing import Any
 from clew.documents.chunkers.port import Chunk
 from clew.documents.readers.document import Document, Message
 from clew.graph.code.languages import GRAMMARS
+from clew.memories.code_places import Places, is_source
 from clew.memories.embedding import context_keys
 from clew.memories.quality import assess
 from clew.memories.validation import message_metadata
 from clew.text.words import content_hash, keywords
 from clew.types import Edge, Kind, Node, NodeId
 
-# Which chunks of a document belong together? Sections follow its headings or scopes, and its size
-# where it has none.
+# Group the chunks of a document into sections: by its headings or scopes, and by size where it has
+# none.
 
 Times = Callable[[Chunk], datetime | None]
 # as many chunks of the usual size as a reader takes in as one subject: about 4,000 tokens
@@ -87,12 +88,8 @@ def _silence(before: Chunk, after: Chunk, time: Times) -> timedelta:
 
 
 def _parts(chunks: list[Chunk], depth: int, room: int) -> Iterator[list[Chunk]]:
-    """Yield stretches that fit, cut at the outermost headings that help, else into parts of like size."""
+    """Yield a stretch per heading of the first level that differs, and per deeper heading while a stretch is too large."""
     if not chunks:
-        return
-    total = sum(len(chunk.text) for chunk in chunks)
-    if total <= room:
-        yield chunks
         return
     deepest = max(len(chunk.path) for chunk in chunks)
     while depth < deepest:
@@ -101,21 +98,24 @@ def _parts(chunks: list[Chunk], depth: int, room: int) -> Iterator[list[Chunk]]:
         ]
         depth += 1
         if len(groups) > 1:
-            yield from _joined(
-                (part for group in groups for part in _parts(group, depth, room)), room
+            parts = (
+                part
+                for group in groups
+                for part in (_parts(group, depth, room) if _size(group) > room else [group])
             )
+            yield from _joined(parts, room // SECTION_CHUNKS)
             return
-    yield from _even(chunks, -(-total // room))
+    yield from _even(chunks, max(1, -(-sum(len(chunk.text) for chunk in chunks) // room)))
 
 
 def _joined(parts: Iterator[list[Chunk]], room: int) -> Iterator[list[Chunk]]:
-    """Put small neighbours with a common heading together.
+    """Put neighbours that fit into one chunk together under their common heading.
 
     A section of one line tells a reader nothing.
     """
     pending: list[Chunk] = []
     for part in parts:
-        if pending and _size(pending) + _size(part) <= room // 2 and _shared([*pending, *part]):
+        if pending and _size(pending) + _size(part) <= room and _shared([*pending, *part]):
             pending = [*pending, *part]
             continue
         if pending:
@@ -212,6 +212,7 @@ class _Planter:
         self._origin = origin
         self._now = now
         self._new_id = new_id
+        self._places: Places | None = None
         self._message_starts = [message.start for message in document.messages]
 
     def tree(self, chunks: Sequence[Chunk]) -> Tree:
@@ -248,7 +249,7 @@ class _Planter:
             path=self._heading(chunk),
             position=0,
         )
-        return self._outermost(node)
+        return self._outermost(self._located(node, chunk))
 
     def _whole(self) -> Node:
         text = self._document.text
@@ -281,7 +282,9 @@ class _Planter:
                 path=self._heading(chunk),
                 position=chunk.index,
             )
-            yield replace(self._said(made), parent=parent.id, root=root.id, context=key)
+            yield replace(
+                self._located(self._said(made), chunk), parent=parent.id, root=root.id, context=key
+            )
 
     def _said(self, node: Node) -> Node:
         """Return a message with who says it.
@@ -295,6 +298,16 @@ class _Planter:
             node,
             title="",
             metadata={**node.metadata, **message_metadata(message.speaker, message.role)},
+        )
+
+    def _located(self, node: Node, chunk: Chunk) -> Node:
+        """Return a chunk of source code with its path, lines and symbol in its metadata."""
+        if not is_source(self._document.title):
+            return node
+        if self._places is None:
+            self._places = Places(self._document.text)
+        return replace(
+            node, metadata={**self._places.of(chunk, self._document.title), **node.metadata}
         )
 
     def _heading(self, chunk: Chunk) -> Sequence[str]:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from clew.engine.request import Page
     from clew.engine.transfer import Loaded
     from clew.memories.decay import Decayed
+    from clew.memories.sync import Source
     from clew.search.state import Recall
     from clew.search.why import Why
     from clew.search.why_not import WhyNot
@@ -180,11 +181,23 @@ class Guarded:
             data, **{**options, "space": self.space(options.get("space"), Right.WRITE)}
         )
 
+    def sources(self, space: str | None = None) -> tuple[Source, ...]:
+        """Return the imported files of a space that the caller may read."""
+        return self.clew.sources(self.space(space, Right.READ))
+
     # --- recall ---
 
     def recall(self, query: str, *, where: Where = None, **options: Any) -> Recall:
         """Return what should be seen for a question."""
-        return self.clew.recall(query, where=self._where(where), **options)
+        spaces = options.get("spaces")
+        if spaces is None:
+            return self.clew.recall(query, where=self._where(where), **options)
+        # Few recalls ask several
+        from clew.engine.several_spaces import checked_spaces  # noqa: PLC0415
+
+        for space in checked_spaces(spaces):
+            self.space(space, Right.READ)
+        return self.clew.recall(query, where=where, **options)
 
     def why(self, query: str, id: NodeId, *, where: Where = None, **options: Any) -> Why:
         """Return a memory's place in the whole ranking.

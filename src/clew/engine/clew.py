@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from types import TracebackType
@@ -27,6 +28,7 @@ from clew.engine.request import (
     stand,
     unknown,
     whole,
+    with_kinds,
 )
 from clew.engine.telemetry import Telemetry, Watch, watched
 from clew.engine.tracking import AccessTracker
@@ -40,7 +42,14 @@ from clew.memories.firewall.recalled_texts import Returned
 from clew.memories.firewall.screening import screened, scrubbed
 from clew.memories.questions import questions_of
 from clew.memories.validation import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line, one_of
-from clew.options import ImportFields, Labels, MemoryFields, RecallOptions, SuccessorFields
+from clew.options import (
+    ImportFields,
+    Labels,
+    MemoryFields,
+    PathFields,
+    RecallOptions,
+    SuccessorFields,
+)
 from clew.ports import Clock, Embedder, OnDamage, Problem, Progress, Repaired, Reranker, Sort, Store
 from clew.search.recipes import NAMES, Recipe, recipe
 from clew.search.state import QueryVectors, Recall
@@ -66,9 +75,11 @@ if TYPE_CHECKING:
     from clew.documents.importing import Importer, ImportReport
     from clew.engine.conflicts import Conflict, Conflicts, Finder
     from clew.engine.language import Language, Made
+    from clew.engine.notes import NotesWritten
     from clew.engine.relating import Related
     from clew.engine.replaying import Replay
     from clew.memories.decay import Decayed
+    from clew.memories.sync import Source
     from clew.search.why import Why
     from clew.search.why_not import WhyNot
 
@@ -327,13 +338,14 @@ class Clew:
 
     @watched("import")
     def import_path(
-        self, *paths: str | Path, progress: Progress = silent, **options: Unpack[ImportFields]
+        self, *paths: str | Path, progress: Progress = silent, **options: Unpack[PathFields]
     ) -> ImportReport:
         """Bring in files, directories and globs; the report says what became of each file, and why.
 
         Options: format, space, category, importance, tags, metadata, exclude, include_hidden,
-        force. Files that have not changed are left as they are; of those that have, the earlier
-        nodes are expired.
+        force, sync, dry_run. Files that have not changed are left as they are; of those that have,
+        the earlier nodes are expired. With `sync`, so are the nodes of files that are gone from the
+        named folders; `dry_run` only reports.
         """
         self._check_open()
         for path in paths:
@@ -366,11 +378,42 @@ class Clew:
         chosen = None if name is None else line("name", name, limit=MAX_SOURCE_CHARACTERS)
         return self._importer(progress, options).data(given, name=chosen or "")
 
+    def sources(self, space: str | None = None) -> tuple[Source, ...]:
+        """Return the imported files of a space, by path, with what became of each."""
+        from clew.memories.sync import sources  # noqa: PLC0415 - as in `_importer`
+
+        self._check_open()
+        chosen = (
+            self.settings.store.space
+            if space is None
+            else line("space", space, limit=MAX_NAME_CHARACTERS)
+        )
+        return sources(self.store, space=chosen, now=self._clock())
+
+    def export_notes(self, folder: str | Path, *, space: str | None = None) -> NotesWritten:
+        """Write one Markdown note per live memory of a space into a folder.
+
+        Imported again, unchanged notes change nothing.
+        """
+        from clew.engine.notes import export_notes  # noqa: PLC0415 - as in `_importer`
+
+        self._check_open()
+        chosen = (
+            self.settings.store.space
+            if space is None
+            else line("space", space, limit=MAX_NAME_CHARACTERS)
+        )
+        return export_notes(self, expanded(str(folder)), space=chosen)
+
     def _importer(self, progress: Progress, options: Mapping[str, Any]) -> Importer:
         # Readers and chunkers, which recall does not need
         from clew.engine import importing  # noqa: PLC0415
+        from clew.engine.notes import note_reader  # noqa: PLC0415
 
-        parts = importing.Parts(self.store, self._vectors, self.settings, self._clock, new_id)
+        notes = partial(note_reader, self)
+        parts = importing.Parts(
+            self.store, self._vectors, self.settings, self._clock, new_id, notes
+        )
         return importing.importer(parts, progress=progress, **options)
 
     # --- recall ---
@@ -391,15 +434,36 @@ class Clew:
         budget_tokens: int | None = None,
         seed: int = 0,
         track: bool | None = None,
+        kinds: Iterable[str] | None = None,
+        spaces: Iterable[str] | None = None,
     ) -> Recall:
         """Return what should be seen for a question, best first, each hit with the reason for it.
 
-        `where` narrows by space, kind, category, tags, metadata, since, until; `as_of` asks what
-        was true and `known_at` what was believed then, of a date at its end; `preset` or `weights`
-        say how much recency, importance and use count beside relevance; `track=False` leaves no
-        trace of the recall.
+        `kinds` names which of memory and chunk may be hits; `spaces` asks several spaces, each
+        counted by its own statistics, and merges the hits by confidence. `where` narrows by space,
+        kind, category, tags, metadata, since, until; `as_of` asks what was true and `known_at` what
+        was believed then, of a date at its end; `preset` or `weights` say how much recency,
+        importance and use count beside relevance; `track=False` leaves no trace of the recall.
         """
         self._check_open()
+        if kinds is not None:
+            where = with_kinds(where, kinds)
+        if spaces is not None:
+            same: dict[str, Any] = {
+                "recipe": recipe,
+                "preset": preset,
+                "weights": weights,
+                "as_of": as_of,
+                "known_at": known_at,
+                "track": track,
+            }
+            same |= {
+                "min_similarity": min_similarity,
+                "budget_tokens": budget_tokens,
+                "seed": seed,
+                "k": k,
+            }
+            return self._recall_spaces(query, spaces, where, same)
         now = self._clock()
         asked = question(
             query,
@@ -423,6 +487,39 @@ class Clew:
         if self.settings.access.track if track is None else track:
             self._tracker.record([hit.id for hit in answer.hits], now, space=asked.where.space)
         return answer
+
+    def _recall_spaces(
+        self, query: str, spaces: object, where: Any, options: dict[str, Any]
+    ) -> Recall:
+        # Few recalls ask several
+        from clew.engine.several_spaces import checked_spaces, recall_spaces  # noqa: PLC0415
+
+        if isinstance(where, Filter) or (
+            isinstance(where, Mapping) and where.get("space") is not None
+        ):
+            raise InputError(
+                "spaces",
+                spaces,
+                "stands beside a filter with a space of its own",
+                "Name the spaces, or the filter's space.",
+            )
+        names = checked_spaces(
+            tuple(spaces)
+            if isinstance(spaces, Iterable) and not isinstance(spaces, str | bytes)
+            else spaces
+        )
+        k = self.settings.recall.k if options["k"] is None else options["k"]
+        budget = (
+            self.settings.recall.budget_tokens
+            if options["budget_tokens"] is None
+            else options["budget_tokens"]
+        )
+        return recall_spaces(
+            lambda space: self.recall(query, where={**(where or {}), "space": space}, **options),
+            names,
+            k=k,
+            budget_tokens=budget,
+        )
 
     def why(self, query: str, id: NodeId, **options: Unpack[RecallOptions]) -> Why:
         """Return a memory's place in the whole ranking for a question, beyond k too, and what put it there; options as of `recall`."""

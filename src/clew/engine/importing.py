@@ -6,20 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from inspect import signature
-from typing import Any
+from typing import Any, TypeAlias
 
-from clew.documents.chunkers.code import Code
-from clew.documents.chunkers.port import Chunker, ChunkOptions, RunCounts, TokenCounter, estimate
+from clew.documents.chunkers.port import ChunkOptions, RunCounts, TokenCounter, estimate
 from clew.documents.chunkers.recursive import Recursive
-from clew.documents.chunkers.structural import chunker_for
 from clew.documents.conversations import RESERVED as CONVERSATION_KEYS
 from clew.documents.conversations import Conversations, parse_messages
-from clew.documents.importing import RESERVED, Importer, ImportOptions
+from clew.documents.importing import RESERVED, Importer, ImportOptions, NoteReader
 from clew.documents.tree import Origin
+from clew.engine.chunking import chunkers
 from clew.engine.models import Vectoriser
 from clew.errors import InputError, ModelError
 from clew.file_formats import FORMATS
-from clew.graph.code.languages import has_grammar
 from clew.memories.firewall.screening import refuse_secrets
 from clew.memories.validation import (
     MAX_NAME_CHARACTERS,
@@ -38,6 +36,9 @@ from clew.types import ConversationOutcome, Message, NodeId
 MEGABYTE = 1_000_000
 
 
+NoteReaderFor: TypeAlias = Callable[[str], NoteReader]
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """What an import is wired from."""
@@ -47,22 +48,27 @@ class Parts:
     settings: Settings
     clock: Clock
     new_id: Callable[[datetime], NodeId]
+    note: NoteReaderFor | None = None
+    """Gives, for a space, what takes exported memories back in; None where no file is one."""
 
 
 def importer(parts: Parts, *, progress: Progress, **given: Any) -> Importer:
     """Return an importer under these options, every one of them checked."""
     for name in given:
         one_of("import", name, OPTIONS, way_out="See import_path for what each means.")
-    count = counter(parts.vectors.embedder)
+    chosen = options(parts.settings, **given)
     return Importer(
         parts.store,
-        options=options(parts.settings, **given),
-        chunker=lambda format: _chunker(format, count),
+        options=chosen,
+        chunker=chunkers(
+            parts.vectors, parts.settings.chunking.strategy, count=counter(parts.vectors.embedder)
+        ),
         embed=parts.vectors.passages,
         model=parts.vectors.model,
         clock=parts.clock,
         new_id=parts.new_id,
         progress=progress,
+        **({} if parts.note is None else {"note": parts.note(chosen.space)}),
     )
 
 
@@ -78,6 +84,8 @@ def options(
     exclude: Iterable[str] = (),
     include_hidden: bool = False,
     force: bool = False,
+    sync: bool = False,
+    dry_run: bool = False,
 ) -> ImportOptions:
     """Return the options of an import, or raise an InputError that names the first that does not hold."""
     memory = settings.memory
@@ -111,6 +119,8 @@ def options(
         exclude=_patterns(exclude),
         include_hidden=bool(include_hidden),
         force=bool(force),
+        sync=bool(sync),
+        dry_run=bool(dry_run),
         max_bytes=round(settings.imports.max_file_mb * MEGABYTE),
         batch_size=memory.batch_size,
         max_keywords=memory.max_keywords,
@@ -173,18 +183,6 @@ def counter(embedder: Embedder | None) -> TokenCounter:
     except ModelError:
         pass  # the import itself says that there is no model
     return estimate
-
-
-def _chunker(format: str, count: TokenCounter) -> tuple[Chunker, tuple[str, ...]]:
-    """Return the chunker of a format.
-
-    Code without its grammar is cut as plain text, and the note says so.
-    """
-    chosen = chunker_for(format, count=count)
-    if not isinstance(chosen, Code) or has_grammar(format):
-        return chosen, ()
-    note = f"{format.capitalize()} was cut as plain text: its grammar is not installed. Install it with: pip install 'clew[code]'"
-    return Recursive(count), (note,)
 
 
 # The engine's side of `remember_conversation`: which settings, which chunker, which checks.

@@ -70,6 +70,20 @@ def question(
     )
 
 
+def with_kinds(
+    where: Mapping[str, Any] | Filter | None, kinds: Iterable[str]
+) -> Mapping[str, Any] | Filter:
+    """Return a filter that also names the kinds of hits."""
+    if isinstance(kinds, str) or not isinstance(kinds, Iterable):
+        raise InputError("kinds", kinds, "must be a list of kinds", 'Write kinds=["memory"].')
+    chosen = [one_of("kinds", kind, tuple(Kind)) for kind in kinds]
+    if isinstance(where, Filter):
+        return replace(where, kinds=tuple(Kind(kind) for kind in chosen))
+    if where is not None and where.get("kind") is not None:
+        raise InputError("kinds", kinds, "stands beside a filter by kind", "Name the kinds once.")
+    return {**(where or {}), "kind": chosen}
+
+
 def _recorded_until(where: Filter) -> datetime | None:
     """Return the end of the day that a question stands at.
 

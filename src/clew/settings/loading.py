@@ -108,7 +108,8 @@ def _untexted(kind: str, raw: Any) -> Any:
 
 def _within(spec: Spec, value: Any) -> bool:
     if spec.choices:
-        return value in spec.choices
+        chosen = value.values() if isinstance(value, dict) else (value,)
+        return all(each in spec.choices for each in chosen)
     numbers = [value] if isinstance(value, int | float) else []
     if isinstance(value, dict):
         numbers = [
@@ -166,6 +167,13 @@ def _thresholds(raw: Any) -> dict[str, float]:
     return {_text(name): _number(value) for name, value in _mapping(raw).items()}
 
 
+def _strategies(raw: Any) -> dict[str, str]:
+    """Read a mapping from format to name; a name alone is for all formats."""
+    if isinstance(raw, str):
+        return {"default": _text(raw)}
+    return {_text(name): _text(value) for name, value in _mapping(raw).items()}
+
+
 def _presets(raw: Any) -> dict[str, Weights]:
     return {_text(name): _weights(value) for name, value in _mapping(raw).items()}
 
@@ -195,6 +203,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "names": _names,
     "any_names": _any_names,
     "thresholds": _thresholds,
+    "strategies": _strategies,
     "presets": _presets,
 }
 

@@ -162,7 +162,8 @@ def _cell(value: Any) -> str:
 
 def _numbers(value: Any) -> str:
     return " / ".join(
-        f"{each:g}" for each in (value.values() if isinstance(value, dict) else [value])
+        each if isinstance(each, str) else f"{each:g}"
+        for each in (value.values() if isinstance(value, dict) else [value])
     )
 
 

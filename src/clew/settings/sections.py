@@ -596,10 +596,16 @@ class ChunkSettings(Section):
         "Overlap with the previous chunk if that was split for its size alone.",
         within=ANY_COUNT,
     )
+    strategy: Mapping[str, str] = setting(
+        {"default": "structural"},
+        "How a format is split. structural: at headings, messages and definitions; semantic: also where the subject changes; recursive: by "
+        "paragraphs and sentences; fixed: by size. default is for formats without an entry.",
+        choices=("structural", "semantic", "recursive", "fixed"),
+    )
     semantic_threshold: float = setting(
-        0.35,
-        "Distance (1 - cosine) between neighbours from which a new chunk starts.",
-        within=(0.0, 2.0),
+        1.0,
+        "How clear a change of subject must be for a semantic split: standard deviations above the document's mean.",
+        within=(0.0, 10.0),
     )
 
 

@@ -33,6 +33,8 @@ class Spec:
     @property
     def allowed(self) -> str:
         """Say in words what values this setting takes."""
+        if self.choices and self.kind == "strategies":
+            return f"a mapping from a format, or default, to one of {', '.join(self.choices)}"
         if self.choices:
             return f"one of {', '.join(self.choices)}"
         return _NOUNS[self.kind] + _range(self.minimum, self.maximum)
@@ -46,6 +48,7 @@ _NOUNS = {
     "names": "a list of names",
     "any_names": "a list of names, or none",
     "thresholds": "a mapping from name to a number",
+    "strategies": "a mapping from a format, or default, to a name",
     "presets": "a mapping from name to four weights (semantic, recency, importance, access)",
 }
 
@@ -86,6 +89,8 @@ def _kind(default: object) -> str:
     if isinstance(default, tuple):
         return "names" if default else "any_names"  # only what is empty by default may be empty
     if isinstance(default, dict):
+        if any(isinstance(value, str) for value in default.values()):
+            return "strategies"
         return (
             "presets"
             if any(isinstance(value, Weights) for value in default.values())

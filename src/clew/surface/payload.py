@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from clew.engine.replaying import Change, Replay
     from clew.errors import ClewError
     from clew.memories.decay import Decayed, Fading
+    from clew.memories.sync import Source
     from clew.models.library import Listed
     from clew.ports import Problem
     from clew.search.state import Hit, Recall
@@ -123,6 +124,18 @@ def _file(report: FileReport) -> dict[str, Any]:
     known = {"path": report.path, "status": str(report.status), "nodes": report.nodes}
     more = {"reason": report.reason, "notes": list(report.notes)}
     return {**known, **{name: value for name, value in more.items() if value}}
+
+
+def source(each: Source) -> dict[str, Any]:
+    """Return an imported file."""
+    return {
+        "path": each.path,
+        "space": each.space,
+        "titles": list(each.titles),
+        "documents": list(each.roots),
+        "imported_at": iso(each.imported_at),
+        "exists": each.exists,
+    }
 
 
 def recall(answer: Recall) -> dict[str, Any]:

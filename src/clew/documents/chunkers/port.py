@@ -55,7 +55,7 @@ class ChunkOptions:
     target_tokens: int = 512
     max_tokens: int = 768
     overlap_tokens: int = 50
-    semantic_threshold: float = 0.35
+    semantic_threshold: float = 1.0
 
     def __post_init__(self) -> None:
         """Refuse sizes that contradict each other."""
@@ -63,7 +63,7 @@ class ChunkOptions:
         _within("target_tokens", self.target_tokens, 1, self.max_tokens)
         _within("min_tokens", self.min_tokens, 0, self.target_tokens)
         _within("overlap_tokens", self.overlap_tokens, 0, self.max_tokens // 2)
-        _within("semantic_threshold", self.semantic_threshold, 0, 2)
+        _within("semantic_threshold", self.semantic_threshold, 0, 10)
 
 
 DEFAULT_OPTIONS = ChunkOptions()

@@ -1,15 +1,10 @@
-"""Chunks end where the subject changes.
-
-Units are embedded once, and cuts fall between those that say different things (U3).
-"""
+"""End chunks at headings and where the subject changes; each unit is embedded once."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-
-import numpy as np
 
 from clew.documents.chunkers.blocks import (
     described,
@@ -19,7 +14,7 @@ from clew.documents.chunkers.blocks import (
     row_of,
 )
 from clew.documents.chunkers.messages import transcript_blocks
-from clew.documents.chunkers.packing import Choose, Cut, chunks_of, pack, strongest
+from clew.documents.chunkers.packing import Choose, Cut, as_one, chunks_of, pack, strongest
 from clew.documents.chunkers.pieces import Level, Row
 from clew.documents.chunkers.port import (
     DEFAULT_OPTIONS,
@@ -31,27 +26,13 @@ from clew.documents.chunkers.port import (
     Unit,
     estimate,
 )
-from clew.types import Vectors
+from clew.documents.chunkers.topic_shifts import topic_shifts
 
-# Where does the subject change? Distances between neighbours in meaning, and the best way to cut at
-# the large ones (U2).
+# Choose the cuts of a text so that the gains of all cuts add up to the most.
 
 # a chunk of half the target costs a quarter of it; tuned on the dev part of the Chroma chunking set
 SIZE_WEIGHT = 0.02
 _TOO_SMALL = 4.0  # what a chunk below the least size costs: more than two boundaries can ever bring
-
-
-def distances(vectors: Vectors) -> list[float]:
-    """Return 1 − cosine between each unit and the one before it; the first has none before it: 0.
-
-    Means over several units on either side were tried on the dev part of the Chroma chunking set:
-    no better.
-
-    >>> distances(np.array([[1, 0], [1, 0], [0, 1]], np.float32))
-    [0.0, 0.0, 1.0]
-    """
-    rows = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    return [0.0, *(float(each) for each in np.round(1 - (rows[1:] * rows[:-1]).sum(axis=1), 6))]
 
 
 def _cost(size: int, least: int, target: int) -> float:
@@ -88,6 +69,7 @@ def best_cuts(
     return cuts[::-1]
 
 
+_SECTION = 3.0  # the gain of a cut before a heading: only the least size prevents it
 # the gain of a cut inside a unit: worse than any between units, so that only size forces it
 _INSIDE = -3.0
 _FINDERS = {"conversation": transcript_blocks, "markdown": markdown_blocks, "html": html_blocks}
@@ -95,11 +77,11 @@ _FINDERS = {"conversation": transcript_blocks, "markdown": markdown_blocks, "htm
 
 @dataclass(frozen=True, slots=True)
 class Semantic:
-    """Cuts between sentences, messages or blocks where the distance in meaning is large.
+    """Cut before headings, and between sentences, messages or blocks where the subject changes.
 
-    `embed` turns texts into vectors, one row each; it is asked once for each text. A distance above
-    `semantic_threshold` is significant. Where none is in reach of the largest size, the strongest
-    is taken.
+    `embed` turns texts into vectors, one row each; it is called once per text. A change is
+    significant when its depth is more than `semantic_threshold` standard deviations above the
+    document's mean. Where none is within the largest size, the strongest is taken.
     """
 
     embed: Embed = field(repr=False)
@@ -131,6 +113,9 @@ class Semantic:
             if format in _FINDERS
             else []
         )
+        whole = as_one(text, count=self.count, options=options) if not blocks else None
+        if whole is not None:
+            return whole
         row = (
             row_of(text, blocks, count=self.count, options=options)
             if blocks
@@ -138,47 +123,48 @@ class Semantic:
         )
         if not len(row):
             return ()
-        apart = distances(
-            self.embed(
-                [text[start:end].strip() for start, end in zip(row.starts, row.ends, strict=True)]
-            )
-        )
-        return chunks_of(
-            row, pack(row, _at_changes(row, apart)), described([block.unit for block in blocks])
-        )
+        choose = strongest if row.size(0, len(row)) <= options.min_tokens else self._at_changes(row)
+        return chunks_of(row, pack(row, choose), described([block.unit for block in blocks]))
 
     def _sentences(self, text: str, options: ChunkOptions) -> Row:
         row = Row(text, count=self.count, options=options)
         row.add_sentences(0, len(text))
         return row
 
+    def _at_changes(self, row: Row) -> Choose:
+        """Return the choice of the cuts that are best for the whole text."""
+        units = [
+            row.text[start:end].strip() for start, end in zip(row.starts, row.ends, strict=True)
+        ]
+        gains, cuts = _cuts(
+            row, topic_shifts(self.embed(units), threshold=row.options.semantic_threshold)
+        )
 
-def _at_changes(row: Row, apart: Sequence[float]) -> Choose:
-    """Return the choice of the cuts that are best for the whole text."""
+        def choose(row: Row, first: int, room: int) -> Cut:
+            last = cuts[bisect_right(cuts, first)]
+            if row.size(first, last) > room and last > first + 1:
+                return strongest(row, first, room)
+            if last < len(row) and gains[last] > 0 and row.levels[last] != Level.SECTION:
+                return Cut(last, Boundary.SEMANTIC)
+            structural = last == len(row) or row.levels[last] <= Level.ITEM
+            return Cut(last, Boundary.STRUCTURAL if structural else Boundary.SIZE_LIMIT)
+
+        return choose
+
+
+def _cuts(row: Row, shifts: Sequence[float]) -> tuple[list[float], list[int]]:
+    """Return the gain of a cut at each place, and the cuts that are best for the whole text."""
     options = row.options
-    gains = [
-        distance - options.semantic_threshold if _between_units(row, at) else _INSIDE
-        for at, distance in enumerate(apart)
-    ]
+    gains = [_gain(row, at, shift) for at, shift in enumerate(shifts)]
     room = options.max_tokens - options.overlap_tokens
-    cuts = best_cuts(
-        gains,
-        row.sums,
-        least=options.min_tokens,
-        target=min(options.target_tokens, room),
-        most=room,
-    )
+    target = min(options.target_tokens, room)
+    return gains, best_cuts(gains, row.sums, least=options.min_tokens, target=target, most=room)
 
-    def choose(row: Row, first: int, room: int) -> Cut:
-        last = cuts[bisect_right(cuts, first)]
-        if row.size(first, last) > room and last > first + 1:
-            return strongest(row, first, room)
-        if last < len(row) and gains[last] > 0:
-            return Cut(last, Boundary.SEMANTIC)
-        structural = last == len(row) or row.levels[last] <= Level.ITEM
-        return Cut(last, Boundary.STRUCTURAL if structural else Boundary.SIZE_LIMIT)
 
-    return choose
+def _gain(row: Row, at: int, shift: float) -> float:
+    if at and row.levels[at] == Level.SECTION:
+        return _SECTION
+    return shift if _between_units(row, at) else _INSIDE
 
 
 def _between_units(row: Row, at: int) -> bool:

@@ -1,6 +1,6 @@
 """JSON: a chat export becomes its conversations, everything else stays the text it is."""
 
-from __future__ import annotations
+from __future__ import annotations  # noqa: I001
 
 import html
 import json
@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from clew.documents.readers import transcript
+from clew.documents.readers.telegram import read_telegram
 from clew.documents.readers.conversation import NOISE, Conversation, Turn, documents, moment, told
 from clew.documents.readers.document import Document, UnreadableError
 from clew.memories.validation import SPEAKERS, role_of
@@ -341,6 +342,8 @@ def _conversations(value: object) -> Sequence[Conversation]:
     Of one of the known exports, of lists of messages, or none at all.
     """
     if isinstance(value, dict):
+        if telegram := _telegram(value):
+            return telegram
         one = _one(value)
         return [one] if one else _inside(value)
     if not isinstance(value, list):
@@ -348,6 +351,12 @@ def _conversations(value: object) -> Sequence[Conversation]:
     if whole := conversation(value):
         return (whole,)
     return _several(value)
+
+
+def _telegram(value: Mapping[str, Any]) -> Sequence[Conversation]:
+    if "chats" not in value and "messages" not in value:
+        return ()
+    return read_telegram(value)
 
 
 def _one(value: Mapping[str, Any]) -> Conversation | None:

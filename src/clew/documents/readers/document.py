@@ -64,7 +64,11 @@ class UnreadableError(ClewError):
 
     def at(self, path: str) -> UnreadableError:
         """Return the same error with the file's name in it."""
-        return UnreadableError(self.reason, self.way_out, path=path)
+        return type(self)(self.reason, self.way_out, path=path)
+
+
+class NotTextError(UnreadableError):
+    """A file that is sound and holds no text: a picture, a font, a program."""
 
 
 # From bytes to text: the encoding is found, what is no text is refused, and every replacement is
@@ -100,6 +104,8 @@ _KNOWN_BINARIES = (
     (b"SQLite format 3\x00", "an SQLite database", "Export its rows as text, CSV or JSON."),
     (b"%PDF-", "a PDF file", "Name it .pdf, or say format=pdf."),
 )
+# skipped, not failed
+_NOT_TEXTS = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x1f\x8b", b"\x7fELF", b"SQLite format 3\x00")
 _CONTROL_BYTES = bytes(byte for byte in range(32) if byte not in b"\t\n\v\f\r\b\x1b") + b"\x7f"
 # The same set as the first gate of a commit rejects, so that nothing read here is turned away there
 # for it.
@@ -193,13 +199,15 @@ def _guessed(data: bytes, declared: str) -> tuple[str, str]:
 def _refuse_binary(data: bytes) -> None:
     for magic, what, way_out in _KNOWN_BINARIES:
         if data.startswith(magic):
-            raise UnreadableError(f"it is {what}", way_out)
+            raise (NotTextError if magic in _NOT_TEXTS else UnreadableError)(
+                f"it is {what}", way_out
+            )
     way_out = "Export it as text; a text in UTF-16 needs its byte order mark."
     if data.count(0) > NUL_SHARE * len(data):
-        raise UnreadableError("it is binary: it holds NUL bytes", way_out)
+        raise NotTextError("it is binary: it holds NUL bytes", way_out)
     controls = len(data) - len(data.translate(None, _CONTROL_BYTES))
     if controls > CONTROL_SHARE * len(data):
-        raise UnreadableError(
+        raise NotTextError(
             f"it is binary: {controls} of {len(data)} bytes are control characters", way_out
         )
 

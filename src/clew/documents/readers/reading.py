@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 from clew.documents.readers import transcript
@@ -17,10 +18,33 @@ from clew.documents.readers.document import (
     legible,
 )
 from clew.documents.readers.markdown import read_markdown
+from clew.documents.readers.skipping import NotTextError, not_text
+from clew.documents.readers.vault import as_note, in_vault, linked
 from clew.errors import InputError
 from clew.file_formats import FORMATS, HEAD_BYTES, detect
 from clew.files import read_file
 
+_PACKED = {
+    "epub": ("epub", "read_epub"),
+    "odt": ("opendocument", "read_odt"),
+    "pptx": ("office", "read_pptx"),
+    "xlsx": ("office", "read_xlsx"),
+    "eml": ("mail", "read_eml"),
+    "mbox": ("mail", "read_mbox"),
+    "archive": ("chat_archives", "read_chat_archive"),
+}
+"""Formats that are read from bytes: the module and the function; loaded when the first such file
+comes.
+"""
+_TOLD = {
+    "rst": ("restructured", "read_rst"),
+    "notebook": ("notebook", "read_notebook"),
+    "ics": ("vobjects", "read_ics"),
+    "vcf": ("vobjects", "read_vcf"),
+    "csv": ("tables", "read_table"),
+    "conversation": ("reading", "read_conversation"),
+}
+"""Formats that are read from text, likewise."""
 # as much as imports.max_file_mb can allow; imports read files themselves, with their own limit
 MAX_BYTES = 2_000_000_000
 
@@ -43,10 +67,10 @@ def read(
         )
     try:
         content = _bytes(path) if data is None else data
-        found = _documents(
-            content, format or detect(path, content[:HEAD_BYTES]), asked=format is not None
-        )
-        return _kept(found)
+        if format is None and (kind := not_text(path)):
+            raise NotTextError(f"it is {kind}", "Import a text that describes it.")
+        named = format or detect(path, content[:HEAD_BYTES])
+        return _kept(_linked(_documents(content, named, asked=format is not None), path))
     except UnreadableError as error:
         raise error.at(os.fspath(path)) from error.__cause__
 
@@ -65,6 +89,8 @@ def _bytes(path: Path) -> bytes:
 
 
 def _documents(data: bytes, format: str, *, asked: bool) -> tuple[Document, ...]:
+    if (reader := _PACKED.get(format)) is not None:
+        return _called(reader, data)
     if format == "pdf":
         # With its library, only where there is one
         from clew.documents.readers.pdf import read_pdf  # noqa: PLC0415
@@ -93,11 +119,28 @@ def _of_text(
         return (read_markdown(text, notes),)
     if format in ("json", "jsonl"):
         return (read_json if format == "json" else read_lines)(text, notes)
-    if format == "conversation":
-        return _conversation(text, notes)
+    if (reader := _TOLD.get(format)) is not None:
+        return _called(reader, text, notes)
     if format == "text" and not asked and (found := _transcript(text, notes, asked=False)):
         return (found,)
     return (Document(text=text, format=format, notes=notes),)
+
+
+def _called(reader: tuple[str, str], *given: object) -> tuple[Document, ...]:
+    """Load a reader and return its documents."""
+    module, function = reader
+    made = getattr(import_module(f"clew.ingest.readers.{module}"), function)(*given)
+    return made if isinstance(made, tuple) else (made,)
+
+
+def _linked(found: tuple[Document, ...], path: Path) -> tuple[Document, ...]:
+    """Return Markdown with its wikilinks.
+
+    Notes of a vault also with the names by which others link to them.
+    """
+    if len(found) != 1 or found[0].format != "markdown" or "original_format" in found[0].metadata:
+        return found
+    return (as_note(found[0], path) if in_vault(path) else linked(found[0]),)
 
 
 def _transcript(text: str, notes: tuple[str, ...], *, asked: bool) -> Document | None:
@@ -105,7 +148,7 @@ def _transcript(text: str, notes: tuple[str, ...], *, asked: bool) -> Document |
     return document(replace(talk, notes=(*notes, *talk.notes))) if talk else None
 
 
-def _conversation(text: str, notes: tuple[str, ...]) -> tuple[Document, ...]:
+def read_conversation(text: str, notes: tuple[str, ...]) -> tuple[Document, ...]:
     """Return conversations, and nothing else: they were asked for."""
     found = read_json(text, notes)
     if found[0].format == "conversation":
@@ -119,7 +162,7 @@ def _conversation(text: str, notes: tuple[str, ...]) -> tuple[Document, ...]:
 
 
 def _kept(found: tuple[Document, ...]) -> tuple[Document, ...]:
-    kept = tuple(_legible(each) for each in found if each.text.strip())
+    kept = tuple(each for each in map(_legible, found) if each.text.strip())
     if not kept:
         raise UnreadableError("it holds no text", "There is nothing to import in it.")
     return kept

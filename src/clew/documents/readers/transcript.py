@@ -191,6 +191,11 @@ def header(lines: Sequence[str]) -> Header:
     return Header(count, title, time, _CLOCK.search(written) is not None, notes)
 
 
+def written_moment(written: str) -> datetime | None:
+    """Return a time in one of the forms that people write above a text; None if it is none."""
+    return _moment(written)[0]
+
+
 def _moment(written: str) -> tuple[datetime | None, tuple[str, ...]]:
     """Return a time in one of the forms that people and programs write above a chat, in UTC where no zone is named."""
     if not written or len(written) > LONGEST_CHARACTERS:

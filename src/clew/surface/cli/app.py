@@ -102,6 +102,8 @@ COMMANDS = {
     "init": "config",
     "add": "add",
     "import": "importing",
+    "watch": "watch",
+    "sources": "sources",
     "recall": "recall",
     "why": "recall",
     "why-not": "recall",

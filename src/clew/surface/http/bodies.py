@@ -284,6 +284,11 @@ class Question(Search):
         None,
         description="The stages to run: fast, balanced, thorough, reranked, agent, staged, passages, lexical or dense.",
     )
+    kinds: list[str] | None = Field(None, description="Only these kinds of hits: memory, chunk.")
+    spaces: list[str] | None = Field(
+        None,
+        description="Several spaces in place of where.space: each counted by its own statistics, merged by confidence.",
+    )
     trace: bool = Field(False, description="Add a trace, which /v1/replay reads.")
     question: bool = Field(
         False, description="Add the question as it was understood, with every default filled in."
@@ -341,6 +346,10 @@ class Import(Body):
     force: bool = Field(
         False, description="Read unchanged files anew, and keep documents that were forgotten."
     )
+    sync: bool = Field(
+        False, description="With a folder: also expire what came from files below it that are gone."
+    )
+    dry_run: bool = Field(False, description="Only report what would happen.")
 
 
 class Listing(BaseModel):

@@ -348,6 +348,23 @@ class Stats(Document):
     nodes: int
 
 
+class ImportedSource(Document):
+    """An imported file."""
+
+    path: str
+    space: str
+    titles: list[str]
+    documents: list[str]
+    imported_at: str
+    exists: bool
+
+
+class Sources(Document):
+    """The imported files of a space."""
+
+    sources: list[ImportedSource]
+
+
 class Health(Document):
     """Whether the server lives, or takes requests."""
 

@@ -122,7 +122,7 @@ class Handlers:
 
     async def list_prompts(
         self,
-        ctx: ServerRequestContext[Any],
+        ctx: ServerRequestContext[Any],  # noqa: ARG002
         params: Any,  # noqa: ARG002
     ) -> wire.ListPromptsResult:
         """Return the prompts, all on one page."""

@@ -16,7 +16,14 @@ from clew.surface.cli.text import clean, counted
 if TYPE_CHECKING:
     from clew.documents.importing import FileReport, ImportReport
 
-SIGNS = {"imported": "+", "updated": "~", "unchanged": "=", "skipped": "-", "failed": "✗"}
+SIGNS = {
+    "imported": "+",
+    "updated": "~",
+    "unchanged": "=",
+    "skipped": "-",
+    "retired": "×",
+    "failed": "✗",
+}
 
 
 @click.command("import")
@@ -55,6 +62,12 @@ SIGNS = {"imported": "+", "updated": "~", "unchanged": "=", "skipped": "-", "fai
     is_flag=True,
     help="Read unchanged files anew, and keep documents that were forgotten.",
 )
+@click.option(
+    "--sync",
+    is_flag=True,
+    help="Also expire what came from the named folders and whose file is gone.",
+)
+@click.option("--dry-run", is_flag=True, help="Only report what would happen.")
 @click.option("--name", metavar="TEXT", help="With -: under which name to keep it. [its hash]")
 @common
 def import_command(
@@ -72,8 +85,11 @@ def import_command(
     time: what has not changed is left as it is, what has changed takes the place of what it was. Every file is reported; exits with 1
     if one failed, the others are there all the same.
 
+    --sync also expires what came from files that are gone; earlier times still find it.
+
     \b
       clew import ~/notes docs/*.md
+      clew import --sync ~/notes --dry-run
       clew import conversations.json --tag chatgpt
       pdftotext paper.pdf - | clew import - --name paper.pdf
     """  # noqa: D301 - click's own mark for a paragraph that keeps its lines
@@ -132,8 +148,9 @@ def _show(report: ImportReport) -> None:
     for file in report.files:
         click.echo(clean(line(file)))
     totals = report.totals
-    fates = ", ".join(f"{totals[fate]:,} {fate}" for fate in SIGNS if totals[fate])
-    summary = f"{counted(totals['files'], 'file')}: {fates or 'none'}; {counted(totals['nodes'], 'node')}, {counted(totals['vectors'], 'vector')}"  # noqa: E501
+    fates = ", ".join(f"{totals[fate]:,} {fate}" for fate in SIGNS if totals.get(fate))
+    stored = f"{counted(totals['nodes'], 'node')}, {counted(totals['vectors'], 'vector')}"
+    summary = f"{counted(totals['files'], 'file')}: {fates or 'none'}; {stored}"
     click.echo(summary, err=True)
 
 

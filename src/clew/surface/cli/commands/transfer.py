@@ -33,7 +33,15 @@ LINE_MEGABYTES_EACH = 8
 
 
 @click.command("export")
-@click.argument("path", type=click.Path(dir_okay=False, allow_dash=True), default=STDIN)
+@click.argument("path", type=click.Path(allow_dash=True), default=STDIN)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["jsonl", "markdown"]),
+    default="jsonl",
+    show_default=True,
+    help="markdown: one note per memory into the folder PATH.",
+)
 @click.option("--space", metavar="NAME", help="This space only.")
 @click.option(
     "--no-vectors", is_flag=True, help="Leave the vectors out; clew reembed makes them again."
@@ -41,13 +49,23 @@ LINE_MEGABYTES_EACH = 8
 @click.option("--force", is_flag=True, help="Replace PATH if it exists.")
 @common
 def export_command(
-    session: Session, path: str, *, space: str | None, no_vectors: bool, force: bool
+    session: Session, path: str, *, form: str, space: str | None, no_vectors: bool, force: bool
 ) -> int:
     """Write the store to PATH, or to stdout.
 
     As lines of JSON that clew load reads: everything that is truth, vectors included. With stdout,
     --json changes nothing. Damaged rows are left out and named on stderr; the exit code is then 3.
+
+    --format markdown writes each live memory of a space as a note with front matter. clew import
+    takes notes back in: unchanged
+    ones change nothing, an edited text supersedes its memory.
     """
+    if form == "markdown":
+        return _notes(session, path, space)
+    if path != STDIN and Path(path).is_dir():
+        raise InputError(
+            "path", path, "is a folder", "Name a file, or write notes into it: --format markdown"
+        )
     damaged: list[str] = []
 
     def tell(error: CorruptStoreError) -> None:
@@ -68,6 +86,20 @@ def export_command(
         lambda: click.echo(clean(f"Exported {counted(count, 'line')} to {path} ({size(length)}).")),
     )
     return UNSOUND if damaged else 0
+
+
+def _notes(session: Session, path: str, space: str | None) -> int:
+    if path == STDIN:
+        raise InputError(
+            "path", path, "is no folder", "Name one: clew export --format markdown NOTES"
+        )
+    with session.clew() as clew:
+        done = clew.export_notes(path, space=space)
+    shown = (
+        f"{counted(done.written, 'note')} written to {done.folder}, {done.unchanged:,} unchanged."
+    )
+    session.answer(asdict(done), lambda: click.echo(clean(shown)))
+    return 0
 
 
 def _write(lines: Iterable[str], file: IO[bytes]) -> int:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from clew.engine.relating import Neighbour, Related
+from clew.memories.code_places import clean_heading
 from clew.memories.firewall.trust import trust_of
 from clew.surface.cli.text import clean, counted, one_line
 from clew.surface.cli.views.screen import DIM, KEY, SCORE, WARN, ago, facts, safe, whole_words
@@ -32,7 +33,8 @@ def headline(node: Node, *, whole: bool = False) -> Text:
 
     Of what was imported the beginning, unless all of it is asked for.
     """
-    title = clean(f"{node.title}: ") if node.title else ""
+    heading = clean_heading(node.metadata) or node.title
+    title = clean(f"{heading}: ") if heading else ""
     if whole or node.kind is Kind.MEMORY:
         return Text.assemble((title, "bold"), clean(node.text))
     line = one_line(node.text)

@@ -12,6 +12,7 @@ from starlette.responses import Response, StreamingResponse
 
 from clew.engine.authorised import Guarded
 from clew.errors import InputError
+from clew.surface import payload
 from clew.surface.http import bodies
 from clew.surface.http.jobs import Job
 from clew.surface.http.pool import Stream, chunks
@@ -140,6 +141,14 @@ def _decoded(body: bodies.Import) -> bytes:
         raise InputError(
             "data", data, "is not base64", 'Encode it, or send text with "encoding": "text".'
         ) from error
+
+
+@import_routes.get("/sources", **described({200: ("Sources", "The imported files.")}))
+async def sources(caller: Known, space: Annotated[bodies.Space | None, Query()] = None) -> Response:
+    """List the imported files of a space, by path, with the ids of their documents."""
+    return await caller.answered(
+        lambda clew: {"sources": [payload.source(each) for each in clew.sources(space)]}
+    )
 
 
 @import_routes.get("/jobs", **described({200: ("Jobs", "The imports.")}))

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from clew.engine.authorised import Guarded
 from clew.engine.tracing import encoded
+from clew.errors import InputError
 from clew.surface import payload
 from clew.surface.http import bodies
 from clew.surface.http.problems import described
@@ -30,6 +31,10 @@ async def recall(body: bodies.Question, caller: Known) -> Response:
     """Bring back what answers a question, best first, each hit with the reason for it."""
 
     def recalled(clew: Guarded) -> dict[str, Any]:
+        if body.trace and body.spaces is not None:
+            raise InputError(
+                "trace", True, "cannot be made of an answer from several spaces", "Ask one space."
+            )
         answer = clew.recall(body.query, **_asked(body, "trace", "question"))
         question = {"question": encoded(answer.question)} if body.question else {}
         return {
