@@ -2,10 +2,12 @@
 
 Every item is stored by `remember_many`, or in sets named chat by `remember_conversation`, session
 by session with speakers and dates. Every question is asked by `recall`. Source trees are stored by
-`import_path` and judged by file: the chunks that come back are read down to distinct files. The
-baselines are exact and see the same texts (of code, the chunks as stored, with their titles): BM25
-with Lucene's formula and repeated query terms counted, cosines of the default model, and the sum of
-both after min-max normalisation over the best hundred.
+`import_path` and judged by file: the chunks that come back are read down to distinct files.
+LiHua-World and LongMemEval are judged by session: BM25 sees whole sessions, dense the best message
+of each. Chroma's corpora, LegalBench-RAG and RepoEval are imported and judged by chunks that hold
+an answer. The baselines are exact and see the same texts (of what is imported, the chunks as
+stored, with their titles): BM25 with Lucene's formula and repeated query terms counted, cosines of
+the default model, and the sum of both after min-max normalisation over the best hundred.
 
     python -m benchmarks.ranking --data FOLDER --sets cacm,cosqa --out
     benchmarks/results/ranking.json
@@ -24,7 +26,6 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,8 @@ import numpy.typing as npt
 import yaml
 
 import clew
+from benchmarks import ranking_sets
+from benchmarks.ranking_sets import Item, Part
 from clew.evaluate.cache import CachedEmbedder, cached
 from clew.evaluate.datasets import card
 from clew.evaluate.datasets import load as load_set
@@ -46,30 +49,6 @@ Scores = npt.NDArray[np.float64]
 K1, B = 1.2, 0.75
 DEPTH = 100  # of min-max normalisation
 RESAMPLES = 2000
-
-
-@dataclass
-class Item:
-    """A text to store."""
-
-    id: str
-    text: str
-    title: str = ""
-    session: str = ""
-    speaker: str = ""
-    time: str = ""
-
-
-@dataclass
-class Part:
-    """One space: its items, its questions and what answers each."""
-
-    items: list[Item]
-    questions: list[tuple[str, frozenset[str]]]
-    chat: bool = False
-    """Whether the items are messages, stored session by session."""
-    files: bool = False
-    """Whether the items are files of a source tree, known by their paths."""
 
 
 # --- sets ---
@@ -175,6 +154,15 @@ CODE_SETS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "swe-qa-dev": ("swe-qa", "dev", {}),
     "swe-qa": ("swe-qa", "test", {}),
 }
+FURTHER_CODE: dict[str, Callable[[Path, Path], list[Part]]] = {
+    "repoeval": ranking_sets.repoeval,
+    "swe-bench": lambda data, sources: ranking_sets.swe_bench(
+        data, sources, ("requests", "flask", "seaborn")
+    ),
+    "swe-bench-all": lambda data, sources: ranking_sets.swe_bench(
+        data, sources, ("requests", "flask", "seaborn", "pytest", "xarray")
+    ),
+}
 SETS: dict[str, Callable[[Path], list[Part]]] = {
     "cacm": lambda data: beir(data / "cacm", "test"),
     "scifact": lambda data: beir(data / "beir_scifact", "test"),
@@ -189,6 +177,22 @@ SETS: dict[str, Callable[[Path], list[Part]]] = {
     "locomo": lambda data: locomo(data / "locomo", 4, 10, chat=False),
     "locomo-chat-dev": lambda data: locomo(data / "locomo", 0, 4, chat=True),
     "locomo-chat": lambda data: locomo(data / "locomo", 4, 10, chat=True),
+    "lihua-dev": lambda data: ranking_sets.conversations(
+        data, "lihua", "dev", folder="lihua_world"
+    ),
+    "lihua": lambda data: ranking_sets.conversations(data, "lihua", "test", folder="lihua_world"),
+    "longmemeval": lambda data: ranking_sets.conversations(
+        data, "longmemeval", "test", folder="longmemeval_oracle", sample=ranking_sets.QUESTIONS
+    ),
+    "chroma-dev": lambda data: ranking_sets.documents(
+        data, "chroma-chunking", "dev", folder="chroma_chunking"
+    ),
+    "chroma": lambda data: ranking_sets.documents(
+        data, "chroma-chunking", "test", folder="chroma_chunking"
+    ),
+    "legalbench": lambda data: ranking_sets.documents(
+        data, "legalbench-rag", "test", folder="legalbench_rag", sample=ranking_sets.QUESTIONS
+    ),
     "household": lambda _: small(OWN / "household"),
     "desk": lambda _: small(OWN / "desk"),
 }
@@ -200,9 +204,17 @@ SETS: dict[str, Callable[[Path], list[Part]]] = {
 class Bm25:
     """BM25 with Lucene's IDF over all texts, exact."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self.size = len(texts)
+    def __init__(self, texts: Sequence[str], *, groups: Sequence[str] = ()) -> None:
+        """Index texts; with groups, such as the session of each message, a group is one text and each of its texts has its score."""
         counts = [Counter(terms(text)) for text in texts]
+        self._rows: list[int] | None = None
+        if groups:
+            whole: dict[str, Counter[str]] = defaultdict(Counter)
+            for group, each in zip(groups, counts, strict=True):
+                whole[group].update(each)
+            places = {group: row for row, group in enumerate(whole)}
+            self._rows, counts = [places[group] for group in groups], list(whole.values())
+        self.size = len(counts)
         lengths = np.array([sum(each.values()) for each in counts], float)
         self.norms = K1 * (1 - B + B * lengths / lengths.mean())
         postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -224,7 +236,7 @@ class Bm25:
                 rows, counts = self.postings[term].T
                 idf = math.log(1 + (self.size - len(rows) + 0.5) / (len(rows) + 0.5))
                 found[rows] += times * idf * counts * (K1 + 1) / (counts + self.norms[rows])
-        return found
+        return found if self._rows is None else found[self._rows]
 
 
 def min_max(scores: Scores) -> Scores:
@@ -250,6 +262,7 @@ def measures(ranking: Sequence[str], relevant: frozenset[str]) -> dict[str, floa
         "nDCG@10": sum(gain / math.log2(rank + 2) for rank, gain in enumerate(gains[:10])) / ideal,
         "recall@5": sum(gains[:5]) / len(relevant),
         "recall@10": sum(gains[:10]) / len(relevant),
+        "all@5": float(sum(gains[:5]) == len(relevant)),
         "all@10": float(sum(gains[:10]) == len(relevant)),
         "MRR": next((1 / rank for rank, gain in enumerate(gains, start=1) if gain), 0.0),
         "hit@1": float(bool(gains) and gains[0]),
@@ -333,9 +346,36 @@ def imported(memory: clew.Clew, part: Part, folder: Path) -> tuple[dict[str, str
     return of, [f"{node.title}\n{node.text}" for node in chunks]
 
 
+def told_whole(memory: clew.Clew, part: Part) -> tuple[dict[str, str], list[str]]:
+    """Store conversations message by message.
+
+    Return which session each message is of, and the texts of the messages.
+    """
+    of: dict[str, str] = {}
+    for session, messages in part.sessions.items():
+        outcome = memory.remember_conversation(messages, session=session)
+        of |= {id: session for each in outcome.outcomes if (id := each.id) is not None}
+    nodes = memory.store.get(list(of))
+    return {id: session for id, session in of.items() if id in nodes}, [
+        nodes[id].text for id in of if id in nodes
+    ]
+
+
+def by_span(memory: clew.Clew, part: Part, of: Mapping[str, str]) -> list[frozenset[str]]:
+    """Return for each question the chunks that answer it."""
+    nodes = memory.store.get(list(of))
+    chunks = [(of[id], node) for id, node in nodes.items()]
+    return [ranking_sets.holding(spans, chunks) for spans in part.spans]
+
+
+Found = tuple[frozenset[str], dict[str, list[str]]]
+
+
 def rankings(
     part: Part, embedder: CachedEmbedder, variants: Mapping[str, Mapping[str, Any]]
-) -> Iterator[dict[str, list[str]]]:
+) -> Iterator[Found]:
+    """Yield for each question what is relevant, and what each system found."""
+    relevant = [found for _, found in part.questions]
     with (
         tempfile.TemporaryDirectory() as folder,
         clew.open(Path(folder) / "ranking.clew", embedder=embedder) as memory,
@@ -343,16 +383,27 @@ def rankings(
         if part.files:
             of, texts = imported(memory, part, Path(folder) / "files")
             ids = list(of.values())
+        elif part.spans:
+            of, texts = imported(memory, part, Path(folder) / "files")
+            relevant = by_span(memory, part, of)
+            of = {id: id for id in of}
+            ids = list(of)
+        elif part.sessions:
+            of, texts = told_whole(memory, part)
+            ids = list(of.values())
         else:
             of = stored(memory, part, "default")
             ids = [item.id for item in part.items]
             texts = [
                 f"{item.title}\n{item.text}" if item.title else item.text for item in part.items
             ]
-        bm25, vectors = Bm25(texts), embedder.embed(texts, role=EmbedRole.PASSAGE)
+        bm25, vectors = (
+            Bm25(texts, groups=ids if part.sessions else ()),
+            embedder.embed(texts, role=EmbedRole.PASSAGE),
+        )
         asked = embedder.embed([text for text, _ in part.questions], role=EmbedRole.QUERY)
         others = {name: memory.variant(**settings) for name, settings in variants.items()}
-        for (question, _), vector in zip(part.questions, asked, strict=True):
+        for (question, _), answers, vector in zip(part.questions, relevant, asked, strict=True):
             by_words, by_vector = bm25.scores(question), (vectors @ vector).astype(float)
             found = {
                 "BM25": ranked(by_words, ids),
@@ -362,12 +413,14 @@ def rankings(
             for name, each in others.items():
                 hits = each.recall(question, k=50, track=False).hits
                 found[name] = list(dict.fromkeys(of[hit.id] for hit in hits if hit.id in of))
-            yield found
+            yield answers, found
 
 
 def parts_of(name: str, data: Path, sources: Path) -> list[Part]:
     if name in SETS:
         return SETS[name](data)
+    if name in FURTHER_CODE:
+        return FURTHER_CODE[name](data, sources)
     dataset, part, options = CODE_SETS[name]
     return code(data, sources, dataset, part, **options)
 
@@ -382,9 +435,9 @@ def evaluate(
     rows: dict[str, list[dict[str, float]]] = defaultdict(list)
     began = time.process_time()
     for part in parts_of(name, *folders):
-        for (_, relevant), found in zip(
-            part.questions, rankings(part, embedder, variants), strict=True
-        ):
+        for relevant, found in rankings(part, embedder, variants):
+            if not relevant:
+                continue
             for system, ranking in found.items():
                 rows[system].append(measures(ranking, relevant))
     means = {
@@ -434,7 +487,9 @@ def main(arguments: Sequence[str]) -> None:
         help="the folder of the source trees, SOURCES/NAME",
     )
     parser.add_argument(
-        "--sets", default=",".join(SETS), help=f"some of {', '.join((*SETS, *CODE_SETS))}"
+        "--sets",
+        default=",".join(SETS),
+        help=f"some of {', '.join((*SETS, *CODE_SETS, *FURTHER_CODE))}",
     )
     parser.add_argument(
         "--variant",

@@ -37,6 +37,13 @@ RANKED = {
     "2wiki-untitled": "2Wiki test, no titles",
     "locomo": "LoCoMo test, turns as memories",
     "locomo-chat": "LoCoMo test, turns as conversations",
+    "lihua": "LiHua-World test, chats",
+    "longmemeval": "LongMemEval, 120 questions, sessions",
+    "chroma-dev": "Chroma chunking dev, chunks",
+    "chroma": "Chroma chunking test, chunks",
+    "legalbench": "LegalBench-RAG, 120 questions, chunks",
+    "repoeval": "RepoEval functions, chunks of code",
+    "swe-bench": "SWE-bench Lite, three projects, files",
 }
 FURTHER = (
     ("desk", "hit@1"),

@@ -121,6 +121,7 @@ class SupportsBareAdd(Protocol):
 _PEERS = {
     "clew": "clew:Clew",
     "clew-fast": "clew:Fast",
+    "clew-no-tokens": "clew:Untokened",
     "chromadb": "chromadb:Chroma",
     "lancedb": "lancedb:Flat",
     "lancedb-ivf": "lancedb:Inverted",

@@ -1,25 +1,33 @@
-"""Clew itself, through its public interface; vectors come from outside, as for everybody."""
+"""Clew itself, through its public interface; vectors come from outside, as for everybody.
+
+Late interaction needs token vectors beside them. They are synthetic: a word has a fixed vector for
+each seven characters, about forty for a text. So every memory has real token codes, and every
+recall really rescores. Looking them up counts as Clew's time.
+"""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from itertools import cycle
+from functools import cached_property
+from itertools import accumulate, chain, cycle, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from benchmarks import floor
-from benchmarks.data import DIMENSION, TOP, WARM_UP, Data, Floats, Item
+from benchmarks.data import DIMENSION, SEED, TOP, WARM_UP, Data, Floats, Item
 from benchmarks.peers import FUSION_DEPTH, Batches, Facts, Hit, library
 
 if TYPE_CHECKING:
     import clew
-    from clew.ports import EmbedRole
+    from clew.ports import EmbedRole, SpannedText, TokenEmbeddings
 
 _SCAN_ROUNDS = 70
+_TOKEN_VECTORS = 4_096
 _COMMIT = "SQLite commit with row, words, vector and event, WAL, synchronous FULL"
 
 
@@ -39,6 +47,44 @@ class GivenVectors:
         return np.stack(found) if found else np.empty((0, DIMENSION), dtype=np.float32)
 
 
+class GivenTokens(GivenVectors):
+    """The same, with synthetic token vectors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        rng = np.random.default_rng(SEED)
+        vectors = rng.standard_normal((_TOKEN_VECTORS, DIMENSION), dtype=np.float32)
+        self._vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        self._rows: dict[str, list[int]] = {}
+
+    def embed_tokens(self, texts: Sequence[SpannedText], *, role: EmbedRole) -> TokenEmbeddings:
+        """Return the given vectors, and the token vectors of the words of each text."""
+        rows = [[row for word in each.text.split() for row in self._word(word)] for each in texts]
+        tokens = self._vectors[list(chain.from_iterable(rows))]
+        ends = list(accumulate(map(len, rows), initial=0))
+        found = [tokens[start:end] for start, end in pairwise(ends)]
+        return self._ports.TokenEmbeddings(
+            self.embed([each.text for each in texts], role=role), found
+        )
+
+    @cached_property
+    def _ports(self) -> Any:
+        return library("clew.ports")
+
+    def count(self, text: str) -> int:
+        """Return how many tokens a text has."""
+        return sum(len(self._word(word)) for word in text.split())
+
+    def _word(self, word: str) -> list[int]:
+        if word not in self._rows:
+            plain = word.strip(".").lower()
+            self._rows[word] = [
+                zlib.crc32(plain[at : at + 7].encode()) % _TOKEN_VECTORS
+                for at in range(0, len(plain), 7)
+            ]
+        return self._rows[word]
+
+
 class Clew:
     """`remember`, `remember_many`, `recall`.
 
@@ -49,11 +95,13 @@ class Clew:
         environment="",
         install=(),
         packages=("clew", "numpy", "simsimd"),
-        about="default settings: exact int8 scan with float16 rescore, postings in memory; hybrid: `recall` with the recipe "
-        "`balanced`, its scoring, explanations and access counting included; dense: `Store.dense` and the rows; filter: on metadata",
+        about="default settings: exact int8 scan with float16 rescore, postings in memory, token codes of every memory (1 bit a number, "
+        "about 40 tokens); hybrid: `recall` with the recipe `balanced`, late interaction over the best 50, scoring, explanations and "
+        "access counting included; dense: `Store.dense` and the rows; filter: on metadata",
         commit=_COMMIT,
     )
     _recipe: str | None = None
+    _embedder: type[GivenVectors] = GivenTokens
 
     def load(self) -> None:
         self._clew: Any = library("clew")
@@ -63,7 +111,7 @@ class Clew:
 
     def open(self, path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
-        self._path, self._given = path, GivenVectors()
+        self._path, self._given = path, self._embedder()
         self._memory: clew.Clew = self._clew.open(path / "bench.clew", embedder=self._given)
 
     def ingest(self, batches: Batches) -> None:
@@ -164,9 +212,22 @@ class Fast(Clew):
         environment="",
         install=(),
         packages=("clew", "numpy", "simsimd"),
-        about="the same store, asked with the recipe `fast`: 30 candidates of each channel in place of 100, all else alike; "
+        about="the same store, asked with the recipe `fast`: 30 candidates of each channel in place of 100, no late interaction; "
         f"the peers fuse {FUSION_DEPTH} of each where that can be chosen",
         commit=_COMMIT,
         store_of="clew",
     )
     _recipe = "fast"
+
+
+class Untokened(Clew):
+    """A store of its own without token codes: what they cost."""
+
+    facts = Facts(
+        environment="",
+        install=(),
+        packages=("clew", "numpy", "simsimd"),
+        about="the same with a model that gives no token vectors, so that there are no token codes and no late interaction",
+        commit=_COMMIT,
+    )
+    _embedder = GivenVectors

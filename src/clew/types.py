@@ -251,9 +251,7 @@ class Filter:
     within: tuple[NodeId, ...] = ()
     """Of what has a parent only the children of these; what has none is seen."""
     recorded_until: datetime | None = None
-    """With `as_of`: what nobody dated, which counts from when it was recorded, is seen if that was
-    no later than this.
-    """
+    """With `as_of`: what begins later than that is seen too if it begins no later than this."""
 
     @property
     def moment(self) -> datetime:

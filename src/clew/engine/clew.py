@@ -595,6 +595,7 @@ class Clew:
                 executor=self._executor,
                 read=self._reading.scores,
                 reader=self._reading.name,
+                small_talk=_small_talk,
             )
         return self._recipes[known]
 
@@ -1178,3 +1179,12 @@ def _language(settings: Settings) -> Language | None:
 def _name(id: NodeId) -> NodeId:
     """Return an id that can be looked up; any text may be asked for, nothing else."""
     return line("id", id, limit=MAX_NAME_CHARACTERS)
+
+
+def _small_talk(text: str) -> bool:
+    """Return whether a text says nothing beyond the conversation itself."""
+    # Word lists that few recalls need
+    from clew.memories.small_talk import is_chatter  # noqa: PLC0415
+    from clew.memories.substance import idle_talk  # noqa: PLC0415
+
+    return is_chatter(text) or idle_talk(text) is not None

@@ -85,10 +85,11 @@ def with_kinds(
 
 
 def _recorded_until(where: Filter) -> datetime | None:
-    """Return the end of the day that a question stands at.
+    """Return the end of the day that a question stands at, until when facts may begin.
 
-    What nobody dated counts from when it was recorded, which says no more than the day. Whoever
-    wants to know what was recorded by a time of day asks for that, with `known_at`.
+    What nobody dated counts from when it was recorded, and most dates say no more than the day. A
+    fact that begins later on the day is ranked below the one whose place it takes. `known_at` asks
+    for the exact time.
     """
     if where.as_of is None or where.known_at is not None:
         return where.recorded_until

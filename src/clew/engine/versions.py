@@ -49,7 +49,20 @@ def owned(store: Store, hits: Iterable[Hit], where: Filter) -> tuple[Hit, ...]:
     nodes |= store.get(sorted(passed - nodes.keys()))
     names = {id: _own(node) for id, node in nodes.items()}
     once: dict[NodeId, Hit] = {}
+    # Of two versions the one that holds at `as_of` is answered, not the one that begins later on
+    # that day.
+    begun = {
+        names.get(hit.id, hit.id)
+        for hit in found
+        if hit.node is not None and hit.node.t_valid <= where.moment
+    }
     for hit in found:
+        if (
+            hit.node is not None
+            and hit.node.t_valid > where.moment
+            and names.get(hit.id, hit.id) in begun
+        ):
+            continue
         path = tuple(
             hop._replace(
                 source=names.get(hop.source, hop.source), target=names.get(hop.target, hop.target)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from clew.ports import Sort, Store
+from clew.search.score import said_by
 from clew.search.state import BestConfidence, Hit, Place, Recall, Rejection
 from clew.search.word_search import quoted_phrases
 from clew.text.words import folded, query_terms, terms, word_terms, words
@@ -32,6 +33,8 @@ EVENT_CANDIDATES = 20  # memories read to date an event; exactly one must contai
 EVENT_RULE = "event "  # rule prefix of a span that was resolved by a memory
 # hits, and characters of each, that are parsed for dates: parsing all took half a second
 MAX_READ, MAX_CHARACTERS = 50, 400
+# the relevance of small talk in an answer by period: below half of the best, as an unrelated hit
+SMALL_TALK_SHARE = 0.25
 # nothing is dated in the period
 UNDATED = BestConfidence(value=0.0, threshold=0.5, calibrated=False)
 
@@ -159,13 +162,38 @@ def _dates_of(node: Node) -> tuple[datetime, datetime]:
     return node.t_valid, node.t_valid
 
 
+# --- questions about a category at a time ---
+
+
+def category_members(recall: Recall, *, limit: int, store: Store) -> list[NodeId]:
+    """Return the newest memories of the category that the question asks for, in the periods that it names.
+
+    "Latest incident" is answered by an event whose text does not say "incident", which no channel
+    proposes.
+    """
+    when, where = recall.when, recall.question.where
+    allowed = where.categories or recall.categories
+    categories = tuple(name for name in recall.categories if name in allowed)
+    if not recall.category_alone or when is None or not categories:
+        return []
+    narrowed = replace(where, categories=categories)
+    if when.latest != when.earliest:
+        order = Sort.RECENT  # of the earliest only the newest are listed: there is no other order
+        return [node.id for node in store.listing(narrowed, sort=order, limit=limit)]
+    return [node.id for node in _dated_in(when.spans, narrowed, limit, store)]
+
+
 # --- questions about a period alone ---
 
 
-def answer_by_period(recall: Recall, *, limit: int, store: Store) -> Recall:
+def answer_by_period(
+    recall: Recall, *, limit: int, store: Store, small_talk: Callable[[str], bool]
+) -> Recall:
     """Put the memories dated in the period first, latest first.
 
     Of the other hits keep those that mention the period.
+
+    Small talk comes behind what says something.
 
     If nothing is dated in the period and no text mentions it, all hits stay, with a note. A
     question about more than a period is returned unchanged. The number of listed memories does not
@@ -174,7 +202,8 @@ def answer_by_period(recall: Recall, *, limit: int, store: Store) -> Recall:
     when = recall.when
     if when is None or not when.alone:
         return recall
-    listed = [node.id for node in _dated_in(when.spans, recall.question.where, limit, store)]
+    nodes = {node.id: node for node in _dated_in(when.spans, recall.question.where, limit, store)}
+    listed = list(nodes)
     if (least := recall.question.min_similarity) and recall.vector is not None:
         cosines = store.cosines(recall.vector, listed)
         listed = [id for id in listed if cosines.get(id, least) >= least]
@@ -186,10 +215,12 @@ def answer_by_period(recall: Recall, *, limit: int, store: Store) -> Recall:
         return replace(
             recall, notes=recall.notes + notes, best_confidence=UNDATED if when.spans else None
         )
+    worth = {id: SMALL_TALK_SHARE if small_talk(said_by(nodes[id])) else 1.0 for id in listed}
     hits = [
-        Hit(id, 1.0, {PERIOD: Place(rank, 1.0, 1.0, 1.0)})
+        Hit(id, worth[id], {PERIOD: Place(rank, 1.0, worth[id], 1.0)})
         for rank, id in enumerate(listed, start=1)
     ]
+    hits.sort(key=lambda hit: -hit.score)
     rejected = tuple(
         Rejection(id=hit.id, stage=PERIOD, reason=PERIOD, value=0.0, limit=1.0)
         for hit in others
@@ -295,6 +326,7 @@ _CUES = {
     "decision": "decide decided agree agreed agreement",
     "event": "incident outage accident happened",
     "feedback": "complaint complained criticism praise",
+    "instruction": "instructions rule rules guideline guidelines always never",
     "insight": "lesson learned learnt takeaway",
     "plan": "planned planning roadmap intend",
     "preference": "prefer preferred favourite favorite dislike",
@@ -335,7 +367,7 @@ class Analyse:
     """
 
     categories: tuple[str, ...]
-    """The categories that the settings allow."""
+    """The categories and triggers that the settings allow."""
     times: bool
     """Whether times in the question are parsed."""
     store: Store = field(repr=False, compare=False)
@@ -355,6 +387,17 @@ class Analyse:
         # Loaded late: only a question needs the date grammar
         from clew.text.dates.when import when  # noqa: PLC0415
 
-        return resolve_times(
+        timed = resolve_times(
             replace(read, when=when(text, now=recall.question.where.moment)), store=self.store
         )
+        return (
+            replace(timed, category_alone=self._asks_for_a_category(timed)) if categories else timed
+        )
+
+    def _asks_for_a_category(self, recall: Recall) -> bool:
+        """Return whether the question names a period or an order by time and, besides, only words that hint at a category."""
+        when, cues = recall.when, _cues(tuple(self.categories))
+        if when is None or when.alone or not (when.spans or when.latest != when.earliest):
+            return False
+        spans = {term for span in when.spans for term in query_terms(span.text)}
+        return all(term in cues or term in spans for term in recall.terms)

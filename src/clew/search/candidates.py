@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from clew.ports import Coverage, Store
+from clew.search.query_language import is_foreign
 from clew.search.state import (
     CONTEXT,
     DENSE,
@@ -26,6 +27,12 @@ from clew.types import QUESTIONS, Filter, Kind, Match, NodeId, Ranking, Role, Ve
 EmbedQuery: TypeAlias = Callable[[str], QueryVectors]
 """Embed a question. Without a vector the notes say why, except where the store has no vectors yet."""
 NO_VECTORS = "Recall is by words alone: there are no vectors yet. Make them with: clew reembed"
+
+FOREIGN = (
+    "The question does not seem to be in {language}, the only language that the embedding model reads: it is answered by its words alone, "
+    "so only memories that share a word with it are found. Ask in {language}, or set model.embedder to a multilingual model."
+)
+LANGUAGES = {"en": "English"}  # of models that read one language
 
 
 def never_quick() -> bool:
@@ -81,6 +88,12 @@ class Candidates:
             )
         if DENSE not in self.channels:
             return self._with_channels(recall, {SPARSE: self._sparse(recall)})
+        if SPARSE in self.channels and (language := self._unread(recall.question.text)):
+            notes = (*recall.notes, FOREIGN.format(language=language))
+            return self._with_channels(
+                replace(recall, vector=None, query=None, notes=notes),
+                {SPARSE: self._sparse(recall)},
+            )
         waiting = recall.vector is None and not self.quick()
         words = self._start_sparse(recall) if waiting and SPARSE in self.channels else None
         known = QueryVectors(recall.vector, (), recall.query) if recall.vector is not None else None
@@ -115,6 +128,18 @@ class Candidates:
                 recall, coverage=coverage, notes=recall.notes + _coverage_notes(coverage)
             )
         return self._with_channels(recall, found)
+
+    def _unread(self, text: str) -> str:
+        """Return the only language that the embedding model reads if the question is not in it.
+
+        Vectors would be noise.
+        """
+        if not is_foreign(text) or (model := self.store.model()) is None:
+            return ""
+        # Word lists that only a foreign question needs
+        from clew.search.confidence import WORDS_ONLY, models  # noqa: PLC0415
+
+        return LANGUAGES.get(models().get(model.id, models()[WORDS_ONLY]).language, "")
 
     def _start_sparse(self, recall: Recall) -> Future[Ranking]:
         """Start the word search in another thread.

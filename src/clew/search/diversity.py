@@ -17,6 +17,7 @@ from clew.text.words import word_terms
 from clew.types import Kind, Node, NodeId
 
 REPEAT = "repeat"
+RELEVANCE = "semantic"
 # hits that are diversified, independent of k: the answer for k is a prefix of the answer for any
 # larger k
 DEPTH = 30
@@ -30,12 +31,29 @@ def group_of(node: Node) -> str | None:
     return (node.parent if node.context else node.root) or node.parent or node.title or None
 
 
+# memories of one title before those of others that are at least half as relevant as the best
+TURNS = 2
+CROWD_SHARE = 0.5
+
+
+def is_title(node: Node) -> bool:
+    """Return whether the group of a hit is its title: it belongs to no session and no document."""
+    return bool(node.title) and node.root is None and node.parent is None
+
+
 def repeats(
-    hits: Sequence[Hit], groups: Mapping[NodeId, str | None], *, penalty: float, most: int = DEPTH
+    hits: Sequence[Hit],
+    groups: Mapping[NodeId, str | None],
+    *,
+    penalty: float,
+    crowd: float = 0.0,
+    titles: Collection[NodeId] = (),
+    most: int = DEPTH,
 ) -> dict[NodeId, int]:
     """Return for each hit the number of better hits of its group, at most `most`, if each of them costs `penalty`.
 
-    Greedy: the next hit is the one with the best score after its penalty.
+    A hit of `titles` with `TURNS` better ones costs `crowd` more. Greedy: the next hit is the one
+    with the best score after its penalty.
 
     >>> hits = [Hit(id, score, {}) for id, score in (("a1", 0.9), ("a2", 0.8), ("a3", 0.7), ("b1", 0.65))]
     >>> repeats(hits, {"a1": "a", "a2": "a", "a3": "a", "b1": "b"}, penalty=0.1)
@@ -50,7 +68,8 @@ def repeats(
         group = groups.get(hit.id)
         due = min(taken[group], most) if group is not None else 0
         if due > count:  # stale entry: more hits of its group were taken since it was queued
-            heapreplace(queue, (penalty * due - hit.score, place, due, hit))
+            more = crowd if due >= TURNS and hit.id in titles else 0.0
+            heapreplace(queue, (penalty * due + more - hit.score, place, due, hit))
             continue
         heappop(queue)
         found[hit.id] = due
@@ -87,11 +106,23 @@ class Diversity:
         first = hits[:DEPTH]
         groups = {hit.id: group_of(recall.nodes[hit.id]) for hit in first if hit.id in recall.nodes}
         penalty = self.weight * recall.question.weights.semantic
-        counts = repeats(first, groups, penalty=penalty)
+        if not penalty:  # relevance does not count in this preset
+            return recall
+        titles = frozenset(id for id in groups if is_title(recall.nodes[id]))
+        crowd = CROWD_SHARE * max(
+            hit.components[RELEVANCE].contribution for hit in first if RELEVANCE in hit.components
+        )
+        counts = repeats(first, groups, penalty=penalty, crowd=crowd, titles=titles)
+        extra = crowd / penalty
+        due = {
+            id: float(count) + (extra if count >= TURNS and id in titles else 0.0)
+            for id, count in counts.items()
+            if count
+        }
         moved = {
-            hit.id: with_components(hit, {REPEAT: Component(-float(counts[hit.id]), penalty)})
+            hit.id: with_components(hit, {REPEAT: Component(-due[hit.id], penalty)})
             for hit in first
-            if counts[hit.id]
+            if hit.id in due
         }
         return replace(recall, hits=hits.with_replaced(moved)) if moved else recall
 

@@ -12,16 +12,19 @@ was found, and is comparable between queries and stores. A good answer has about
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from heapq import nsmallest
 from typing import NamedTuple
 
 import numpy as np
 
 from clew.ports import Background, Store
-from clew.search.analyse import answer_by_period
+from clew.search.analyse import answer_by_period, category_members
 from clew.search.candidates import best_words, sections
 from clew.search.state import (
+    CATEGORY,
     CONTEXT,
     DENSE,
     QUESTION,
@@ -113,6 +116,15 @@ NO_CODES = "{count} of the best candidates have no token codes and are ranked wi
 RESCORE_DEPTH = 50
 
 
+# For every candidate: in a fifth of the time that naming the fields takes.
+_place: Callable[[tuple[int | None, float, float, float]], Place] = partial(tuple.__new__, Place)
+
+
+def never(text: str) -> bool:  # noqa: ARG001 - as every judge of texts
+    """Return False: no text is small talk."""
+    return False
+
+
 class FeatureWeights(NamedTuple):
     """The weight of each feature in the relevance."""
 
@@ -164,12 +176,46 @@ class Fuse:
     times: bool = False
     """Whether a question about a period alone is answered by date."""
     limit: int = 100
+    small_talk: Callable[[str], bool] = never
+    """Whether a text says nothing."""
     store: Store = field(repr=False, compare=False, kw_only=True)
 
     def __call__(self, recall: Recall) -> Recall:
         """Set the hits, and cache the signals that later stages read."""
         found = self._fuse_channels(recall)
-        return answer_by_period(found, limit=self.limit, store=self.store) if self.times else found
+        if not self.times:
+            return found
+        return answer_by_period(
+            self._add_category(found),
+            limit=self.limit,
+            store=self.store,
+            small_talk=self.small_talk,
+        )
+
+    def _add_category(self, recall: Recall) -> Recall:
+        """Add the members of the category that the question asks for, with their relevance, where no channel proposed them."""
+        hits = LazyHits.of(recall.hits)
+        known = hits.scores()
+        missing = [
+            id
+            for id in category_members(recall, limit=self.limit, store=self.store)
+            if id not in known
+        ]
+        if not missing:
+            return recall
+        places = self.score_more(recall, missing)
+        if least := recall.question.min_similarity:
+            missing = [
+                id
+                for id in missing
+                if DENSE not in places.get(id, {}) or places[id][DENSE].score >= least
+            ]
+        found = {
+            id: {**places.get(id, {}), CATEGORY: Place(rank, 1.0, 0.0, 0.0)}
+            for rank, id in enumerate(missing, start=1)
+        }
+        added = {id: Hit(id, relevance(channels), channels) for id, channels in found.items()}
+        return replace(recall, hits=hits.with_replaced(added), signals=None)
 
     def _fuse_channels(self, recall: Recall) -> Recall:
         if self.method == RRF:
@@ -231,8 +277,8 @@ class Fuse:
         )
         weight = 1.0 if alone else self.weights.words
         return {
-            match.id: {SPARSE: Place(rank, match.score, match.score / whole, weight)}
-            for rank, match in enumerate(ranking, start=1)
+            id: {SPARSE: _place((rank, score, score / whole, weight))}
+            for rank, (id, score) in enumerate(ranking, start=1)
         }
 
     def _score_vectors(
@@ -241,41 +287,29 @@ class Fuse:
         """Return the scaled cosines of all candidates.
 
         Of the text, the context key and the hypothetical questions.
+
+        They share the vector weight.
         """
         signals = recall.signals or {}
         keyed = [id for id in ids if id in signals and signals[id].keyed]
-        columns = (
-            (DENSE, self._cosines(recall, vector, DENSE, Role.CONTENT, ids)),
-            (CONTEXT, self._cosines(recall, vector, CONTEXT, Role.CONTEXT, keyed)),
-            (
-                QUESTION,
-                _ranked(
-                    recall.channels.get(QUESTION, ()) if self.question_share else (),
-                    recall.cutoffs.get(QUESTION, 0.0),
-                ),
-            ),
+        contents = self._cosines(recall, vector, DENSE, Role.CONTENT, ids)
+        contexts = self._cosines(recall, vector, CONTEXT, Role.CONTEXT, keyed)
+        questions = _ranked(
+            recall.channels.get(QUESTION, ()) if self.question_share else (),
+            recall.cutoffs.get(QUESTION, 0.0),
         )
+        whole, scale = self.weights.vector, self.background.cosine_share
         places: dict[NodeId, Places] = {}
-        for name, column in columns:
+        for id, (rank, cosine) in contents.items():
+            places[id] = {DENSE: _place((rank, cosine, scale(cosine), whole))}
+        for name, column in ((CONTEXT, contexts), (QUESTION, questions)):
+            share = CONTEXT_SHARE if name == CONTEXT else self.question_share
             for id, (rank, cosine) in column.items():
-                places.setdefault(id, {})[name] = Place(
-                    rank, cosine, self.background.cosine_share(cosine), 0.0
+                own = places.get(id, {})
+                places[id] = with_share(
+                    own, {name: _place((rank, cosine, scale(cosine), whole * share))}, share=share
                 )
-        return {id: self._weigh_cosines(found) for id, found in places.items()}
-
-    def _weigh_cosines(self, places: Places) -> Places:
-        """Divide the vector weight among the cosines of one candidate."""
-        question_share = self.question_share if QUESTION in places else 0.0
-        context_share = CONTEXT_SHARE if CONTEXT in places else 0.0
-        shares = {
-            DENSE: (1 - question_share) * (1 - context_share),
-            CONTEXT: (1 - question_share) * context_share,
-            QUESTION: question_share,
-        }
-        return {
-            name: place._replace(weight=self.weights.vector * shares[name])
-            for name, place in places.items()
-        }
+        return places
 
     def _cosines(
         self, recall: Recall, vector: Vectors, channel: str, role: Role, ids: Sequence[NodeId]
@@ -297,24 +331,27 @@ class Fuse:
 
         Also return how many of the best have a vector but no token codes.
         """
-        weight = self.weights.tokens
-        for found in places.values():
-            cosines = [each for name, each in found.items() if name != SPARSE]
-            whole = sum(each.weight for each in cosines)
-            share = (
-                self.background.ratio * sum(each.contribution for each in cosines) / whole
-                if whole
-                else 0.0
-            )
-            found[TOKENS] = Place(None, self.background.maxsim(share), share, weight)
+        weight, background = self.weights.tokens, self.background
+        if not weight:
+            return places, 0
+        scores: dict[NodeId, float] = {}
+        for id, found in places.items():
+            summed = whole = 0.0
+            for name, (_, _, value, share) in found.items():
+                if name != SPARSE:
+                    summed += share * value
+                    whole += share
+            value = background.ratio * summed / whole if whole else 0.0
+            found[TOKENS] = _place((None, background.maxsim(value), value, weight))
+            scores[id] = relevance(found)
         if not self.late_interaction or recall.query is None:
             return places, 0
-        best = sorted(places, key=lambda id: (-relevance(places[id]), id))[:RESCORE_DEPTH]
+        best = nsmallest(RESCORE_DEPTH, places, key=lambda id: (-scores[id], id))
         exact = weighted_maxsim(recall, best, store=self.store)
         for rank, (id, score) in enumerate(
             sorted(exact.items(), key=lambda item: (-item[1], item[0])), start=1
         ):
-            places[id][TOKENS] = Place(rank, score, self.background.token_share(score), weight)
+            places[id][TOKENS] = _place((rank, score, background.token_share(score), weight))
         return places, sum(DENSE in places[id] and id not in exact for id in best)
 
     def _add_sections(self, recall: Recall, places: dict[NodeId, Places]) -> Recall:

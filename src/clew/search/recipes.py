@@ -28,7 +28,7 @@ from clew.ports import Background, Store
 from clew.search.analyse import Analyse
 from clew.search.candidates import Candidates, EmbedQuery, Narrow, never_quick
 from clew.search.diversity import CodeFeatures, Diversity
-from clew.search.fusion import FeatureWeights, Fuse, Passages
+from clew.search.fusion import FeatureWeights, Fuse, Passages, never
 from clew.search.pack import Expand, Gate, Pack
 from clew.search.rerank import Read, Rerank
 from clew.search.score import Score, TraceRank
@@ -101,6 +101,7 @@ def recipe(
     reader: str,
     quick: Callable[[], bool] = never_quick,
     background: Background = Background(),  # noqa: B008 - a value
+    small_talk: Callable[[str], bool] = never,
 ) -> Recipe:
     """Build the recipe of this name from settings and ports."""
     options = settings.recall
@@ -129,13 +130,16 @@ def recipe(
         rrf_weights=(options.rrf_dense_weight, options.rrf_sparse_weight),
         question_share=settings.questions.share,
         background=background,
-        weights=FeatureWeights(weights["words"], weights["vector"], weights["tokens"]),
+        weights=FeatureWeights(
+            weights["words"], weights["vector"], 0.0 if name == "dense" else weights["tokens"]
+        ),
         section_weights=(0.0, 0.0)
         if name in PLAIN
         else (weights["section"], weights["section_long"]),
         late_interaction=options.late_interaction and name != "fast",
         times=timed,
         limit=limit,
+        small_talk=small_talk,
         store=store,
     )
     scoring = settings.score
@@ -144,6 +148,7 @@ def recipe(
         recorded=scoring.recency_from == TOLD,
         access_divisor=scoring.access_divisor,
         category_weight=0.0 if name in PLAIN else weights["category"],
+        speaker_weight=0.0 if name in PLAIN else weights["speaker"],
         history=None if name in PLAIN else _tracerank(settings, store),
         store=store,
     )
@@ -168,7 +173,9 @@ def recipe(
     return Recipe(
         name,
         (
-            Analyse(settings.memory.categories, times=timed, store=store),
+            Analyse(
+                (*settings.memory.categories, *settings.memory.triggers), times=timed, store=store
+            ),
             *(before if name == "staged" else ()),
             candidates,
             Passages(fuse=fuse, store=store) if name == "passages" else fuse,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
@@ -11,13 +11,27 @@ from typing import Any
 
 from clew.graph.tracerank import LIFE_DAYS, Switches, bounded, factors, reached
 from clew.ports import Store
-from clew.search.state import Component, Hit, LazyHits, Recall, with_nodes
+from clew.search.state import CATEGORY, Component, Hit, LazyHits, Recall, with_nodes
 from clew.settings import Weights
-from clew.types import Filter, NodeId, Signals
+from clew.text.words import folded, words
+from clew.types import Filter, Node, NodeId, Signals
 
 SECONDS_PER_DAY = 86_400.0
-CATEGORY = "category"
+SPEAKER = "speaker"
 HINTED = 100  # hits whose category is read where the question's words point to one, whatever k is
+SPOKEN = 30  # hits whose speaker is read where the question speaks of its asker or of who is asked
+_ASKER = frozenset("i im ive id my me mine myself".split())
+_ASKED = frozenset("you your yours yourself youve".split())
+_INSTRUCTION = "instruction"
+_ORDERS = (
+    "always ",
+    "never ",
+    "from now on",
+    "do not ",
+    "don't ",
+    "please always ",
+    "please never ",
+)
 
 
 def recency(age_days: float, *, rate_per_day: float, ahead: bool = False) -> float:
@@ -148,6 +162,10 @@ class Score:
     """Whether recency starts at the recording time if that is later than the valid time."""
     category_weight: float = 0.0
     """The bonus of a memory whose category the question's words point to."""
+    speaker_weight: float = 0.0
+    """The bonus of the asker's own words where the question says "I" or "my", and of the
+    assistant's where it says "you".
+    """
     history: Callable[[Recall], Recall] | None = None
     """Multiplies the relevance of hits by a factor from their history (TraceRank)."""
 
@@ -183,6 +201,7 @@ class Score:
             signals=known,
         )
         hinted = self._by_category(scored) if recall.categories and self.category_weight else scored
+        hinted = self._by_speaker(hinted) if self.speaker_weight else hinted
         return hinted if self.history is None else self.history(hinted)
 
     def _by_category(self, recall: Recall) -> Recall:
@@ -193,13 +212,73 @@ class Score:
         asked = {
             id
             for id in hits.ids(HINTED)
-            if id in recall.nodes and recall.nodes[id].category in recall.categories
+            if id in recall.nodes and hinted(recall.nodes[id], recall.categories)
         }
         moved = {
             hit.id: with_components(hit, {CATEGORY: Component(1.0, weight)})
             for hit in hits.select(asked)
         }
         return replace(recall, hits=hits.with_replaced(moved)) if moved else recall
+
+    def _by_speaker(self, recall: Recall) -> Recall:
+        """Add the component `speaker` to the messages of whom the question speaks of.
+
+        Only messages have a role.
+        """
+        role = asked_role(recall.question.text)
+        hits = LazyHits.of(recall.hits)
+        known = recall.signals or {}
+        messages = (
+            [id for id in hits.ids(SPOKEN) if id in known and known[id].keyed] if role else []
+        )
+        if not messages:
+            return recall
+        recall = with_nodes(recall, messages, store=self.store)
+        weight = self.speaker_weight * recall.question.weights.semantic
+        own = {
+            id
+            for id in messages
+            if id in recall.nodes and recall.nodes[id].metadata.get("role") == role
+        }
+        moved = {
+            hit.id: with_components(hit, {SPEAKER: Component(1.0, weight)})
+            for hit in hits.select(own)
+        }
+        return replace(recall, hits=hits.with_replaced(moved)) if moved else recall
+
+
+def asked_role(text: str) -> str:
+    """Return whose words a question asks for.
+
+    `user` for "I" and "my", `assistant` for "you", neither for both.
+
+    >>> asked_role("What is my favourite tea?"), asked_role("Which tea did you recommend?"), asked_role("Can you find my tea?")
+    ('user', 'assistant', '')
+    """
+    said = {folded(word) for word in words(text)}
+    own, other = not said.isdisjoint(_ASKER), not said.isdisjoint(_ASKED)
+    return "" if own == other else "user" if own else "assistant"
+
+
+def hinted(node: Node, hints: Collection[str]) -> bool:
+    """Return whether a memory is of a category or trigger that the question hints at.
+
+    An order counts as an instruction.
+
+    >>> from clew.testing import node
+    >>> hinted(node("a", "Never book a flight before nine."), ["instruction"]), hinted(node("b", "A flight at nine."), ["instruction"])
+    (True, False)
+    """
+    if node.category in hints or node.trigger in hints:
+        return True
+    return _INSTRUCTION in hints and said_by(node).casefold().startswith(_ORDERS)
+
+
+def said_by(node: Node) -> str:
+    """Return the text of a memory without the label of its speaker."""
+    labels = {str(node.metadata.get(name, "")) for name in ("speaker", "role")} - {""}
+    label, _, said = node.text.partition(": ")
+    return said if label in labels else node.text
 
 
 # Multiply the relevance of hits by a factor from their history: repetition, age, related memories

@@ -25,6 +25,7 @@ QUESTION = "question"
 SECTION = "section"
 NAMED = "named"
 PATH = "path"
+CATEGORY = "category"
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -283,7 +284,13 @@ class Recall:
     phrases: tuple[str, ...] = ()
     """The quoted phrases of the question, case-folded."""
     categories: tuple[str, ...] = ()
-    """Category hints, such as `decision` for "What did we decide?"; not a filter."""
+    """Categories and triggers that the words hint at, such as `decision` for "What did we decide?";
+    not a filter.
+    """
+    category_alone: bool = False
+    """Whether the question asks for a category at a time and for nothing else: "latest incident",
+    "What did we decide in June?".
+    """
     when: When | None = None
     """The times in the question."""
     vector: Vectors | None = field(default=None, repr=False)
@@ -448,7 +455,8 @@ def relevance(places: Mapping[str, Place]) -> float:
         return weight * value
     summed = 0.0
     for name in sorted(places):
-        summed += places[name].contribution
+        _, _, value, weight = places[name]
+        summed += weight * value
     return summed
 
 

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from clew.ports import Store
-from clew.search.analyse import PERIOD
+from clew.search.analyse import PERIOD, SMALL_TALK_SHARE
 from clew.search.score import with_components
-from clew.search.state import Component, Hit, LazyHits, Recall
+from clew.search.state import CATEGORY, Component, Hit, LazyHits, Recall
 from clew.types import SUPERSEDES, NodeId, Signals
 
 if TYPE_CHECKING:
@@ -42,19 +42,17 @@ class TimeOrder:
 
     def _by_question(self, recall: Recall) -> Recall:
         when = recall.when
-        if (
-            when is None
-            or not recall.hits
-            or any(RELEVANCE not in hit.components for hit in recall.hits)
-        ):
+        if when is None or not recall.hits:
             return recall
         ordered = when.latest != when.earliest or when.alone
         if not ordered and not (self.period_weight and when.spans):
             return recall
         hits = list(recall.hits)
+        if any(RELEVANCE not in hit.components for hit in hits):
+            return recall
         signals = self._signals(recall, hits)
         if self.period_weight and when.spans:
-            weight = self.period_weight
+            weight = self.period_weight * recall.question.weights.semantic
             hits = [
                 with_components(
                     hit,
@@ -63,8 +61,25 @@ class TimeOrder:
                 for hit in hits
             ]
         hits.sort(key=lambda hit: (-hit.score, hit.id))
+        members = (
+            frozenset(hit.id for hit in hits if CATEGORY in hit.components)
+            if recall.category_alone
+            else frozenset()
+        )
         if ordered:
-            hits = _in_time_order(hits, signals, when, recall.question.where.moment)
+            hits = _in_time_order(hits, signals, when, recall.question.where.moment, members)
+        elif members:  # nothing but category and period was asked for: what is both answers
+            first = [
+                hit
+                for hit in hits
+                if hit.id in members and inside(signals[hit.id].t_valid, when.spans)
+            ]
+            ahead = {hit.id for hit in first}
+            hits = (
+                reassign_scores([*first, *(hit for hit in hits if hit.id not in ahead)])
+                if first
+                else hits
+            )
         return replace(recall, hits=tuple(hits))
 
     def _signals(self, recall: Recall, hits: Sequence[Hit]) -> dict[NodeId, Signals]:
@@ -113,7 +128,11 @@ class TimeOrder:
 
 
 def _in_time_order(
-    hits: Sequence[Hit], signals: Mapping[NodeId, Signals], when: When, now: datetime
+    hits: Sequence[Hit],
+    signals: Mapping[NodeId, Signals],
+    when: When,
+    now: datetime,
+    members: frozenset[NodeId],
 ) -> list[Hit]:
     """Put the relevant hits first, in chronological order; ties keep the order of their scores.
 
@@ -121,8 +140,9 @@ def _in_time_order(
     an explicit date comes after dated ones, because its recording date does not say when it
     happened. If fewer than half are dated, all are sorted by day, so that memories recorded on one
     day keep their order. Questions about the current state ("currently") use the recording date.
+    `members` are relevant because of their category.
     """
-    relevant = list(hits) if when.alone else _relevant(hits)
+    relevant = _telling(hits) if when.alone else _relevant(hits, members)
     if when.spans:  # "the latest in March" excludes April
         relevant = [hit for hit in relevant if inside(signals[hit.id].t_valid, when.spans)]
     relevant = [hit for hit in relevant if signals[hit.id].t_valid <= now] or relevant
@@ -142,9 +162,18 @@ def _in_time_order(
     )
 
 
-def _relevant(hits: Sequence[Hit]) -> list[Hit]:
+def _relevant(hits: Sequence[Hit], members: frozenset[NodeId]) -> list[Hit]:
     least = MIN_SHARE * max(hit.components[RELEVANCE].value for hit in hits)
-    return [hit for hit in hits if hit.components[RELEVANCE].value >= least]
+    return [hit for hit in hits if hit.components[RELEVANCE].value >= least or hit.id in members]
+
+
+def _telling(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits that are not small talk, or all if there are no others."""
+    return [
+        hit
+        for hit in hits
+        if PERIOD not in hit.channels or hit.channels[PERIOD].normalised > SMALL_TALK_SHARE
+    ] or list(hits)
 
 
 def reassign_scores(hits: Sequence[Hit]) -> list[Hit]:

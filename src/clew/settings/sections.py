@@ -33,6 +33,8 @@ FEATURE_WEIGHTS: dict[str, float] = {
     # decide?"
     "category": 0.1,
     "period": 0.2,  # dated in the period that the question names
+    # said by whom the question speaks of: the user for "I" and "my", the assistant for "you"
+    "speaker": 0.05,
     "repeat": 0.01,  # penalty for each further hit of one session, document or title
 }
 

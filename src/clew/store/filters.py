@@ -44,12 +44,8 @@ def _true(node: Node, where: Filter) -> bool:
     """
     if where.as_of is None:
         return node.t_invalid is None or where.now < node.t_invalid
-    recorded = (
-        where.recorded_until is not None and node.t_valid == node.t_created <= where.recorded_until
-    )
-    return (node.t_valid <= where.as_of or recorded) and (
-        node.t_invalid is None or where.as_of < node.t_invalid
-    )
+    begun_until = max(where.as_of, where.recorded_until or where.as_of)
+    return node.t_valid <= begun_until and (node.t_invalid is None or where.as_of < node.t_invalid)
 
 
 def same_json(left: Any, right: Any) -> bool:

@@ -61,6 +61,15 @@ AND n.t_expired IS NULL AND n.archived = 0 AND (?2 <> 'context' OR n.context <> 
 """
 
 
+_OF_MODEL = "CROSS JOIN embedding e ON e.nid = n.nid AND e.model = (SELECT value FROM meta WHERE key = 'model') AND e.role = "
+WITH_VECTOR = {role: f"{_OF_MODEL} '{role}'" for role in Role} | {
+    Role.CONTEXT: f"{_OF_MODEL} iif(n.context = '', 'content', 'context')"
+}
+"""What reads the vector of a role with each node; a node without a context key is searched in that
+role by its own vector.
+"""
+
+
 def proposals(limit: int) -> int:
     """Return how many int8 candidates to rescore at most.
 
@@ -212,12 +221,9 @@ class DenseSearch:
 
     def cosines(self, query: Vectors, ids: Sequence[NodeId], *, role: Role) -> dict[NodeId, float]:
         """Return the exact cosine of each node that has a vector of the active model."""
-        rows = self._database.connection.execute(
-            "SELECT n.id, e.vector FROM node n JOIN embedding e ON e.nid = n.nid "
-            "WHERE n.id IN (SELECT value FROM json_each(?)) "
-            "AND e.role = iif(n.context = '' AND ?2 = 'context', 'content', ?2) AND e.model = (SELECT value FROM meta WHERE key = 'model')",
-            (json.dumps(list(ids)), role),
-        ).fetchall()
+        rows = self._seen.rows(
+            self._database.connection, "n.id, e.vector", ids, joined=WITH_VECTOR[role]
+        )
         return {match.id: match.score for match in _scored(rows, query)}
 
     def _rescored(

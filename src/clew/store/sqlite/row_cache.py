@@ -125,11 +125,18 @@ class Seen:
         return look
 
     def rows(
-        self, connection: sqlite3.Connection, selected: str, ids: Sequence[NodeId]
+        self,
+        connection: sqlite3.Connection,
+        selected: str,
+        ids: Sequence[NodeId],
+        *,
+        joined: str = "",
     ) -> list[Row]:
         """Return a row for each of the nodes that exist, in any order.
 
         `selected` are expressions over `node n`, the first its id.
+
+        `joined` is what else is read with each node; one for which there is nothing has no row.
         """
         asked, notes = set(ids), self._notes
         known = {
@@ -137,16 +144,24 @@ class Seen:
         }
         # in order: neighbours stand on one page
         numbers = sorted({number for number in known.values() if number is not None})
-        found = [row for row in _read(connection, selected, "nid", numbers) if row[0] in asked]
+        found = [
+            row for row in _read(connection, selected, "nid", numbers, joined) if row[0] in asked
+        ]
         return found + _read(
-            connection, selected, "id", sorted(asked.difference(row[0] for row in found))
+            connection, selected, "id", sorted(asked.difference(row[0] for row in found)), joined
         )
 
 
 def _read(
-    connection: sqlite3.Connection, selected: str, column: str, values: Sequence[NodeId | int]
+    connection: sqlite3.Connection,
+    selected: str,
+    column: str,
+    values: Sequence[NodeId | int],
+    joined: str,
 ) -> list[Row]:
     if not values:
         return []
-    query = f"SELECT {selected} FROM json_each(?) j CROSS JOIN node n ON n.{column} = j.value"
+    query = (
+        f"SELECT {selected} FROM json_each(?) j CROSS JOIN node n ON n.{column} = j.value {joined}"
+    )
     return connection.execute(query, (json.dumps(values),)).fetchall()

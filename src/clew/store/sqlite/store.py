@@ -121,6 +121,10 @@ PUT = (
     "WHERE (text_hash, vector, checksum) IS NOT (excluded.text_hash, excluded.vector, excluded.checksum)"
 )
 OF_VECTOR = "SELECT eid FROM embedding WHERE nid = ? AND model = ? AND role = ?"
+WITH_CODES = (
+    "CROSS JOIN embedding e ON e.nid = n.nid AND e.model = (SELECT value FROM meta WHERE key = 'model') "
+    "CROSS JOIN token_code t ON t.eid = e.eid"
+)
 DROP_CODES = f"DELETE FROM token_code WHERE eid = ({OF_VECTOR})"
 PUT_CODES = f"INSERT INTO token_code (eid, codes, checksum) VALUES (({OF_VECTOR}), ?, ?)"
 
@@ -861,16 +865,13 @@ class SqliteStore:
 
         Those of a context vector go first.
         """
-        query = (
-            "SELECT n.id, e.role, t.codes, t.checksum FROM json_each(?) j CROSS JOIN node n ON n.id = j.value "
-            "CROSS JOIN embedding e ON e.nid = n.nid AND e.model = (SELECT value FROM meta WHERE key = 'model') "
-            "CROSS JOIN token_code t ON t.eid = e.eid"
-        )
         model = self.model()
         if model is None:
             return {}
         with self._reading() as connection:
-            rows = connection.execute(query, (json.dumps(list(ids)),)).fetchall()
+            rows = self._seen.rows(
+                connection, "n.id, e.role, t.codes, t.checksum", ids, joined=WITH_CODES
+            )
         if wrong := next(
             (
                 id

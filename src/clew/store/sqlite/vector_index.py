@@ -123,12 +123,8 @@ def passing(column: Callable[[str], npt.NDArray[Any]], where: Filter) -> Mask:
     if where.as_of is None:
         mask &= column("t_invalid") > micros(where.now)
     else:
-        begun: Mask = column("t_valid") <= micros(where.as_of)
-        if where.recorded_until is not None:
-            begun |= (column("t_valid") == column("t_created")) & (
-                column("t_valid") <= micros(where.recorded_until)
-            )
-        mask &= begun & (column("t_invalid") > micros(where.as_of))
+        mask &= column("t_valid") <= micros(max(where.as_of, where.recorded_until or where.as_of))
+        mask &= column("t_invalid") > micros(where.as_of)
     if where.within:
         mask &= np.isin(column("parent"), np.array([0, *map(name_code, where.within)], np.uint32))
     if not where.archived:

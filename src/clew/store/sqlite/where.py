@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -86,20 +85,10 @@ def condition(where: Filter) -> tuple[str, list[Any]]:
         add("(n.t_invalid IS NULL OR n.t_invalid > ?)", micros(where.now))
     else:
         add("(n.t_invalid IS NULL OR n.t_invalid > ?)", micros(where.as_of))
-        add(*_begun(where.as_of, where.recorded_until))
+        add("n.t_valid <= ?", micros(max(where.as_of, where.recorded_until or where.as_of)))
     if not where.archived:
         add("n.archived = 0")
     return _placed(" AND ".join(clauses), values, where)
-
-
-def _begun(as_of: datetime, recorded_until: datetime | None) -> tuple[Any, ...]:
-    if recorded_until is None:
-        return "n.t_valid <= ?", micros(as_of)
-    return (
-        "(n.t_valid <= ? OR (n.t_valid = n.t_created AND n.t_valid <= ?))",
-        micros(as_of),
-        micros(recorded_until),
-    )
 
 
 def _placed(clause: str, values: list[Any], where: Filter) -> tuple[str, list[Any]]:

@@ -197,7 +197,7 @@ def _expected() -> list[tuple[Filter, set[str]]]:
         (where(as_of=NOW - _MOMENT), {"valid-before"}),
         (
             where(as_of=NOW - _MOMENT, recorded_until=NOW),
-            {"plain", "valid-before", "invalid-now", "invalid-after"},
+            {"plain", "created-after", "valid-before", "invalid-now", "invalid-after"},
         ),
         (where(as_of=NOW - _MOMENT, recorded_until=NOW - _MOMENT), {"valid-before"}),
         (where(as_of=NOW, recorded_until=NOW), names - hidden - {"valid-after"}),

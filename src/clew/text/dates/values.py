@@ -20,6 +20,7 @@ _WHATEVER = frozenset(
     say said show list give find get recap summary summarise summarize summarised summarized update updates updated change changed
     plan plans planned schedule scheduled due come comes coming came overview whats hows week weeks day days month months year years
     time today interesting important worth else ever
+    talk talks talked talking chat chats chatted discuss discusses discussed discussing conversation conversations
     """.split()
 )
 
