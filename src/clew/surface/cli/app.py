@@ -129,6 +129,7 @@ COMMANDS = {
     "load": "transfer",
     "mcp": "mcp",
     "serve": "serve",
+    "ui": "ui",
     "eval": "eval",
     "token": "token",
     "models": "models",
