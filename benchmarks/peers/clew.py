@@ -63,9 +63,10 @@ class GivenTokens(GivenVectors):
         tokens = self._vectors[list(chain.from_iterable(rows))]
         ends = list(accumulate(map(len, rows), initial=0))
         found = [tokens[start:end] for start, end in pairwise(ends)]
-        return self._ports.TokenEmbeddings(
+        embedded: TokenEmbeddings = self._ports.TokenEmbeddings(
             self.embed([each.text for each in texts], role=role), found
         )
+        return embedded
 
     @cached_property
     def _ports(self) -> Any:

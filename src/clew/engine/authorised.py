@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from clew.engine.clew import Clew
     from clew.engine.conflicts import Conflict, Conflicts
     from clew.engine.language import Made
+    from clew.engine.neighbourhood import Neighbourhood
+    from clew.engine.overview import Differences, Timeline
     from clew.engine.relating import Related
     from clew.engine.replaying import Replay
     from clew.engine.request import Page
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from clew.search.state import Recall
     from clew.search.why import Why
     from clew.search.why_not import WhyNot
+    from clew.store.overview import Assessed
 
 Where = Mapping[str, Any] | Filter | None
 
@@ -305,6 +308,32 @@ class Guarded:
     def page(self, sort: str = "recent", *, where: Where = None, **options: Any) -> Page:
         """Return a list page by page."""
         return self.clew.page(sort, where=self._where(where), **options)
+
+    def around(self, id: NodeId, **options: Any) -> Neighbourhood:
+        """Return the part of the graph around a memory."""
+        # Only who looks around needs it
+        from clew.engine.neighbourhood import neighbourhood  # noqa: PLC0415
+
+        self.known(id, Right.READ)
+        return neighbourhood(self.clew, id, **options)
+
+    def timeline(self, *, space: str | None = None, **options: Any) -> Timeline:
+        """Return densities over time of one space."""
+        from clew.engine.overview import timeline  # noqa: PLC0415 - as in `around`
+
+        return timeline(self.clew, space=self.space(space, Right.READ), **options)
+
+    def differences(self, *, where: Where = None, **options: Any) -> Differences:
+        """Return what differs between two moments in one space."""
+        from clew.engine.overview import differences  # noqa: PLC0415 - as in `around`
+
+        return differences(self.clew, where=self._where(where), **options)
+
+    def quality(self, *, space: str | None = None) -> Assessed:
+        """Return how good the live texts of one space are."""
+        from clew.engine.overview import quality  # noqa: PLC0415 - as in `around`
+
+        return quality(self.clew, space=self.space(space, Right.READ))
 
     # --- change ---
 

@@ -119,6 +119,8 @@ class Clew:
         """The arguments with which another process opens the same Clew; None if it is in memory or
         was given Python objects.
         """
+        self.setting_sources: Mapping[str, str] = {}
+        """Where each setting came from, by its dotted key; empty if it was given as an object."""
         self._clock = clock
         self._owns_store = owns_store
         self._closed = False

@@ -58,6 +58,7 @@ def open_clew(
         telemetry=telemetry,
         reranker=reranker,
     )
+    made.setting_sources = loaded.sources
     named = loaded.settings.store.path if path is None else path
     if named != IN_MEMORY and embedder is None and reranker is None and clock is None:
         made.opened_with = {"path": str(_file(named).absolute()), **as_dict(loaded.settings)}

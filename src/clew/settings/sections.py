@@ -633,6 +633,9 @@ class ServeSettings(Section):
     import_roots: tuple[str, ...] = setting(
         (), "Folders that a request may import from; none by default."
     )
+    report_roots: tuple[str, ...] = setting(
+        (), "Folders below which reports of clew eval are shown; none by default."
+    )
     max_request_mb: float = setting(
         16.0, "Maximum size of a request body in MB (10^6 bytes).", within=(0.001, 2000)
     )

@@ -107,6 +107,10 @@ class Watch:
             *(() if telemetry is None else (telemetry,)),
         )
 
+    def listen(self, listener: Telemetry) -> None:
+        """Tell one more of every operation from now on."""
+        self._listeners = (*self._listeners, listener)
+
     def over(self, name: str, result: object, seconds: float) -> None:
         """Take note that an operation returned or raised this."""
         try:

@@ -28,7 +28,8 @@ from clew.errors import (
     StoreError,
 )
 from clew.ports import Coverage, Evidence, ModelInfo, OnDamage, Problem, Repaired, Sort
-from clew.store.sqlite import erasure, names, segments
+from clew.store.overview import Assessed, Densities, Span
+from clew.store.sqlite import erasure, names, overview, segments
 from clew.store.sqlite import erasure as rawbytes
 from clew.store.sqlite import rows as labels
 from clew.store.sqlite import stats as counting
@@ -998,6 +999,28 @@ class SqliteStore:
         """
         with self._reading() as connection:
             return statistics(connection, self._database.path, space=space)
+
+    def extent(self, where: Filter, *, outliers: float) -> tuple[datetime, datetime] | None:
+        """Return between which valid times the nodes lie, without a share of outliers at each end."""
+        with self._reading() as connection:
+            return overview.extent(connection, where, outliers=outliers)
+
+    def densities(self, where: Filter, span: Span) -> Densities:
+        """Count by bucket when the nodes began and ended to be true, and when they were recorded."""
+        with self._reading() as connection:
+            return overview.densities(connection, where, span)
+
+    def differing(
+        self, seen: Filter, unseen: Filter, *, limit: int
+    ) -> tuple[int, tuple[Node, ...]]:
+        """Return how many nodes pass the first filter and not the second, and the latest of them."""
+        with self._reading() as connection:
+            return overview.differing(connection, seen, unseen, limit=limit)
+
+    def assessed(self, where: Filter, *, bins: int, lowest: int) -> Assessed:
+        """Count the nodes by quality."""
+        with self._reading() as connection:
+            return overview.assessed(connection, where, bins=bins, lowest=lowest)
 
     def verify(self) -> tuple[Problem, ...]:
         """Check everything derived against the truth; an empty answer means sound."""

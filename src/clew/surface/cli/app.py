@@ -133,6 +133,7 @@ COMMANDS = {
     "mcp": "mcp",
     "hooks": "hooks",
     "serve": "serve",
+    "ui": "ui",
     "eval": "eval",
     "token": "serve",
     "models": "models",

@@ -26,10 +26,21 @@ from clew.surface.http.edge import Edge, bare, note
 from clew.surface.http.jobs import Jobs, Roots
 from clew.surface.http.pool import Pool
 from clew.surface.http.problems import BugError, MalformedError, MethodError, NoRouteError
-from clew.surface.http.routes import conflicts, lists, memories, operations, recall
-from clew.surface.http.service import Door, Meter, Service, loopback
+from clew.surface.http.recall_log import RecallLog
+from clew.surface.http.reports import Reports
+from clew.surface.http.routes import (
+    conflicts,
+    lists,
+    looking,
+    memories,
+    operating,
+    operations,
+    recall,
+)
+from clew.surface.http.service import Door, Meter, Service, loopback, nobody
 from clew.surface.http.timeouts import LEAVE_SECONDS
 from clew.surface.http.worker import Worker
+from clew.surface.ui import assets, signin
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -37,6 +48,7 @@ if TYPE_CHECKING:
 
     from clew.engine import Clew
     from clew.settings import ServeSettings
+    from clew.surface.ui.signin import PageKey
 
 # What the framework refuses, said as the core would say it.
 
@@ -210,15 +222,17 @@ def make_app(
     *,
     mounts: Sequence[tuple[str, ASGIApp]] = (),
     lifespans: Sequence[Lifespan] = (),
+    page_key: PageKey | None = None,
 ) -> FastAPI:
     """Return the application that serves a Clew, which stays the caller's to close.
 
     `mounts` are further applications by path; they stand behind the same host, origin, token and
     size checks and find the caller's grant in `scope["state"]["grant"]`. `lifespans` are entered
-    when the server starts and left when it has drained.
+    when the server starts and left when it has drained. With a `page_key` every caller needs a
+    token or that key.
     """
     chosen = settings or clew.settings.serve
-    service = make_service(clew, chosen)
+    service = make_service(clew, chosen, page_key)
     app = FastAPI(
         title="Clew",
         version=__version__,
@@ -235,15 +249,20 @@ def make_app(
         },
     )
     app.state.service = service
+    app.state.page_key = page_key
     for routes in (
         lists.routes,
         memories.routes,
         memories.bitemporal_routes,
         conflicts.routes,
         recall.routes,
+        looking.routes,
         operations.import_routes,
         operations.routes,
+        operating.routes,
         operations.health_routes,
+        signin.routes,
+        assets.routes,
     ):
         app.include_router(routes)
     # FastAPI's own way to say it
@@ -260,7 +279,7 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
     return document(app)
 
 
-def make_service(clew: Clew, settings: ServeSettings) -> Service:
+def make_service(clew: Clew, settings: ServeSettings, page_key: PageKey | None = None) -> Service:
     """Return what the routes share."""
     pool = Pool(threads=settings.threads, queue=settings.queue, seconds=settings.answer_seconds)
     jobs = Jobs(clew, settings=settings, roots=Roots(settings.import_roots))
@@ -270,11 +289,23 @@ def make_service(clew: Clew, settings: ServeSettings) -> Service:
     }
     # Whoever comes from elsewhere needs a token, also when the owner has allowed callers without
     # one on this machine.
+    required = settings.require_token or not loopback(settings.host) or page_key is not None
     door = Door(
-        Tokens(clew.store, clew.now), required=settings.require_token or not loopback(settings.host)
+        Tokens(clew.store, clew.now),
+        required=required,
+        also=nobody if page_key is None else page_key.grant,
     )
+    recall_log = RecallLog(clew.now)
+    clew.watch.listen(recall_log)
     return Service(
-        clew=clew, settings=settings, pool=pool, door=door, jobs=jobs, meter=Meter(gauges)
+        clew=clew,
+        settings=settings,
+        pool=pool,
+        door=door,
+        jobs=jobs,
+        meter=Meter(gauges),
+        recall_log=recall_log,
+        reports=Reports(settings.report_roots),
     )
 
 

@@ -25,6 +25,7 @@ from clew.engine.telemetry.operation import requested
 from clew.errors import ClewError, StoreError, UnauthorisedError
 from clew.surface.http import problems
 from clew.surface.http.service import UNROUTED
+from clew.surface.ui.assets import is_page
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -133,6 +134,9 @@ MEGABYTE = 1_000_000
 # for those who watch over it: no host, token or rate is asked for
 OPEN_PATHS = frozenset({"/health", "/health/live", "/health/ready"})
 PUBLIC_PATHS = frozenset({"/openapi.json"})  # says what every copy of Clew says
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+# any header of its own makes a browser ask first, and no other page is allowed to
+PAGE_HEADER = "x-clew-page"
 log = logging.getLogger("clew.http")
 
 
@@ -226,7 +230,8 @@ class Edge:
             )
         if scope["path"] not in OPEN_PATHS:
             self._check_place(headers)
-            if scope["path"] not in PUBLIC_PATHS:
+            self._check_intent(scope["method"], headers)
+            if scope["path"] not in PUBLIC_PATHS and not is_page(scope["path"]):
                 exchange.grant = state["grant"] = await self._let_in(scope, headers)
         limit = round(settings.max_request_mb * MEGABYTE)
         body = await received(
@@ -253,6 +258,20 @@ class Edge:
             raise problems.WrongOriginError(
                 "Pages of that origin may not call this server. Add it to the setting serve.allowed_origins if they should.",
                 origin=origin,
+            )
+
+    def _check_intent(self, method: str, headers: Mapping[str, str]) -> None:
+        """Refuse changes that a browser sends without our header.
+
+        A form of another page cannot add one, whatever its origin says.
+        """
+        # which browsers send and no page can take away
+        if method in SAFE_METHODS or "sec-fetch-site" not in headers:
+            return
+        if headers.get("origin", "").casefold() not in self._origins and PAGE_HEADER not in headers:
+            raise problems.WrongOriginError(
+                f"A browser that changes something must send the header {PAGE_HEADER}: 1.",
+                header=PAGE_HEADER,
             )
 
     async def _let_in(self, scope: Scope, headers: Headers) -> Grant:

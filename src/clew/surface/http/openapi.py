@@ -371,6 +371,143 @@ class Health(Document):
     status: Literal["live", "ready"]
 
 
+class Me(Document):
+    """Who is calling; `spaces` is null for every space, `space` the one that counts where none is named."""
+
+    name: str
+    rights: list[str]
+    spaces: list[str] | None
+    whole_store: bool
+    space: str
+    version: str
+    categories: list[str]
+    presets: dict[str, dict[str, float]]
+    preset: str
+    recipes: list[str]
+    recipe: str
+    k: int
+    now: str
+
+
+class Density(Document):
+    """How many memories began and ended to be true, and how many were recorded."""
+
+    began: int
+    ended: int
+    recorded: int
+
+
+class Bucket(Density):
+    """A part of the axis, from `from` to the next one's."""
+
+    from_: str = Field(alias="from")
+
+
+class Timeline(Document):
+    """Counts over time; `before` and `after` are outside of the axis."""
+
+    space: str
+    from_: str = Field(alias="from")
+    to: str
+    bucket_seconds: float
+    before: Density
+    buckets: list[Bucket]
+    after: Density
+
+
+class Changed(Document):
+    """The same memory, or one and what superseded it."""
+
+    before: Memory
+    after: Memory
+
+
+class Differences(Document):
+    """What differs between two points in time.
+
+    `only_after` and `only_before` count what is not listed too.
+    """
+
+    added: list[Memory]
+    removed: list[Memory]
+    changed: list[Changed]
+    only_after: int
+    only_before: int
+
+
+class Neighbourhood(Document):
+    """Nodes and edges around a memory; `cut` says that there is more."""
+
+    id: str
+    nodes: list[dict[str, Any]]
+    edges: list[dict[str, Any]]
+    cut: bool
+
+
+class Assessed(Document):
+    """Texts by quality, from 0 to 1."""
+
+    nodes: int
+    assessed: int
+    bins: list[dict[str, float]]
+    stubs: dict[str, int]
+    lowest: list[Memory]
+
+
+class Settings(Document):
+    """Every setting, its value and its source."""
+
+    settings: list[dict[str, Any]]
+
+
+class Recalls(Document):
+    """The last recalls, latest first, and the sums since the start."""
+
+    recalls: list[dict[str, Any]]
+    totals: dict[str, Any]
+
+
+class Verified(Document):
+    """Whether the store is sound."""
+
+    sound: bool
+    problems: list[dict[str, Any]]
+
+
+class BackedUp(Document):
+    """Where the copy is, on the server's machine."""
+
+    path: str
+    bytes: int
+
+
+class Evaluations(Document):
+    """The reports; without a folder in serve.report_roots `configured` is false."""
+
+    configured: bool
+    evaluations: list[dict[str, Any]]
+
+
+class Evaluation(Document):
+    """A report's table, as of result.json."""
+
+    name: str
+    dataset: str
+    measure: str
+    rows: list[dict[str, Any]]
+    timings: dict[str, Any] | None
+    samples: int
+
+
+class EvaluationQuestions(Document):
+    """Questions with what each system answered, as of samples.jsonl."""
+
+    name: str
+    total: int
+    offset: int
+    questions: list[dict[str, Any]]
+
+
 # The OpenAPI document: what FastAPI makes of the routes, with the forms of answers and problems
 # added.
 

@@ -96,6 +96,9 @@ RIGHTS = {"get": "read", "post": "write", "patch": "write", "delete": "write"}
 READING = frozenset(
     {"/v1/recall", "/v1/search/hybrid", "/v1/search/agent", "/v1/why", "/v1/why-not", "/v1/replay"}
 )
+ADMINISTERING = frozenset(
+    {"/v1/export", "/metrics", "/v1/settings", "/v1/recalls", "/v1/verify", "/v1/backup"}
+)
 
 
 def reference_markdown() -> str:
@@ -161,7 +164,7 @@ def right_of(path: str, method: str) -> str:
     """
     if path.startswith("/health"):
         return "none"
-    if path in ("/v1/export", "/metrics"):
+    if path in ADMINISTERING:
         return "admin"
     return "read" if path in READING else RIGHTS[method]
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from clew.settings import ServeSettings
     from clew.surface.http.jobs import Jobs
     from clew.surface.http.pool import Pool
+    from clew.surface.http.recall_log import RecallLog
+    from clew.surface.http.reports import Reports
 
 BEARER = HTTPBearer(
     auto_error=False,
@@ -48,6 +50,8 @@ class Service:
     door: Door
     jobs: Jobs
     meter: Meter
+    recall_log: RecallLog
+    reports: Reports
     draining: Event = field(default_factory=Event)
 
 
@@ -176,16 +180,24 @@ SCHEME = "bearer"
 WAY_OUT = "Send the header Authorization: Bearer TOKEN; make a token with: clew token create NAME --space SPACE"
 
 
+def nobody(secret: str) -> Grant | None:  # noqa: ARG001 - the shape of a lookup
+    """Know no secret beside the tokens of the store."""
+    return None
+
+
 class Door:
     """Authenticates callers: by a token if the store has or has had one, or one is required anyway.
 
     Else every caller is the owner.
     """
 
-    def __init__(self, tokens: Tokens, *, required: bool) -> None:
-        """Take the store's tokens, and whether one is needed while there is none."""
+    def __init__(
+        self, tokens: Tokens, *, required: bool, also: Callable[[str], Grant | None] = nobody
+    ) -> None:
+        """Take the store's tokens, whether one is needed while there is none, and which other secrets are known."""
         self._tokens = tokens
         self._required = required
+        self._also = also
 
     def grant(self, authorization: str | None) -> Grant:
         """Return what the caller may do, or raise an UnauthorisedError.
@@ -197,10 +209,13 @@ class Door:
                 raise UnauthorisedError(f"A token is needed. {WAY_OUT}")
             return OWNER
         scheme, _, secret = authorization.strip().partition(" ")
-        found = self._tokens.grant(secret.strip()) if scheme.casefold() == SCHEME else None
+        found = self._found(secret.strip()) if scheme.casefold() == SCHEME else None
         if found is None:
             raise UnauthorisedError(f"The token is not known, or its time is over. {WAY_OUT}")
         return found
+
+    def _found(self, secret: str) -> Grant | None:
+        return self._also(secret) or self._tokens.grant(secret)
 
     def locked(self) -> bool:
         """Tell whether a token is needed.

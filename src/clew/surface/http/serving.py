@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from clew.engine import Clew
     from clew.settings import ServeSettings
+    from clew.surface.ui.signin import PageKey
 
 # The application while it is still on its way: the server listens first and loads its routes
 # meanwhile, which takes half a second.
@@ -176,26 +177,38 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-def serve(clew: Clew, settings: ServeSettings, *, announce: Callable[[str], None]) -> None:
+def serve(
+    clew: Clew,
+    settings: ServeSettings,
+    *,
+    announce: Callable[[str], None],
+    page_key: PageKey | None = None,
+) -> None:
     """Serve a Clew, to agents too if the extra is there, until a signal says stop, and close it.
 
     `announce` is told the address.
+
+    With a `page_key` every caller needs a token or that key.
     """
     check_exposure(clew, settings)
     _share_heaps()
     deadline = Deadline(max(1, settings.drain_seconds), _leave)
     try:
         with deadline.watched():
-            _run(clew, settings, deadline, announce)
+            _run(clew, settings, deadline, announce, page_key)
             clew.close()  # another process may hold the store, and the deadline counts for this too
     finally:
         deadline.cancel()
 
 
 def _run(
-    clew: Clew, settings: ServeSettings, deadline: Deadline, announce: Callable[[str], None]
+    clew: Clew,
+    settings: ServeSettings,
+    deadline: Deadline,
+    announce: Callable[[str], None],
+    page_key: PageKey | None,
 ) -> None:
-    arriving = Arriving(lambda: _made(clew, settings))
+    arriving = Arriving(lambda: _made(clew, settings, page_key))
     with bound(settings) as listening:
         host, port = listening.getsockname()[:2]
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
@@ -231,7 +244,7 @@ def _share_heaps() -> None:
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, HEAPS)
 
 
-def _made(clew: Clew, settings: ServeSettings) -> FastAPI:
+def _made(clew: Clew, settings: ServeSettings, page_key: PageKey | None) -> FastAPI:
     """Return the application.
 
     FastAPI and the routes are loaded here, when the server listens already.
@@ -241,9 +254,13 @@ def _made(clew: Clew, settings: ServeSettings) -> FastAPI:
 
     agents = mounting.mcp(clew)
     if agents is None:
-        return make_app(clew, settings)
+        return make_app(clew, settings, page_key=page_key)
     return make_app(
-        clew, settings, mounts=[(mounting.MCP_PATH, agents)], lifespans=[agents.lifespan]
+        clew,
+        settings,
+        mounts=[(mounting.MCP_PATH, agents)],
+        lifespans=[agents.lifespan],
+        page_key=page_key,
     )
 
 

@@ -48,6 +48,7 @@ TOKENLESS = (
 def serve_command(session: Session, *, host: str | None, port: int | None) -> None:
     """Answer over HTTP, for programs on this machine.
 
+    A page that looks inside the store with a browser is under /ui/, the reference of the API under /docs.
     Beyond this machine it listens only when the store has a token: clew token create. The routes are in docs/http.md and
     under /openapi.json. SIGTERM lets running requests finish; interrupted imports go on at the next start.
 
@@ -83,7 +84,7 @@ def serve_command(session: Session, *, host: str | None, port: int | None) -> No
             if tokens.required() and not tokens.list():
                 session.note(TOKENLESS)
 
-        _log(clew.settings)
+        log_warnings(clew.settings)
         serve(clew, clew.settings.serve, announce=announce)
 
 
@@ -103,7 +104,7 @@ def unreachable(settings: ServeSettings) -> bool:
     )
 
 
-def _log(settings: Settings) -> None:
+def log_warnings(settings: Settings) -> None:
     """Let warnings be seen where no setting says otherwise.
 
     A refusal for an unknown reason sends people to the log.
