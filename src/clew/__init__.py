@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clew.search.state import Hit, Recall
     from clew.types import ConversationOutcome, Event, Filter, Message, Node, Outcome, Receipt
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "AsyncClew",
     "AsyncClient",
