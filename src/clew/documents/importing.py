@@ -319,8 +319,11 @@ class Importer:
             ]
             trees, marked = trees_marked(trees, self._options.firewall)
         except NotTextError as error:
+            piped = time is None and path == identity  # whoever pipes one thing in means it
             return FileReport(
-                path=path, status=Status.SKIPPED, reason=f"{error.reason}. {error.way_out}"
+                path=path,
+                status=Status.FAILED if piped else Status.SKIPPED,
+                reason=f"{error.reason}. {error.way_out}",
             )
         except (
             Exception

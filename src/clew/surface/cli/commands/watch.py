@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +15,9 @@ from clew.surface.cli.text import clean
 
 if TYPE_CHECKING:
     from clew.documents.importing import ImportReport
+    from clew.engine import Clew
 
+QUIET = ("unchanged", "skipped")
 QUIET_MILLISECONDS = 1000  # that must pass without a change: editors write a file several times
 
 
@@ -61,18 +62,31 @@ def watch_command(
         for key, value in said
         if value is not None and value is not False and value not in ((), {})
     }
-    stop = threading.Event()
     with session.clew(create=True) as clew:
         _tell(session, clew.import_path(*folders, sync=True, **given))
         session.note(f"watching {len(folders)} folders; stop with Ctrl-C")
-        for _changes in watchfiles.watch(
-            *folders, debounce=QUIET_MILLISECONDS, stop_event=stop, raise_interrupt=False
-        ):
-            try:
-                _tell(session, clew.import_path(*folders, sync=True, **given))
-            except InputError as error:  # a folder that went away may come back
-                session.note(error.message)
+        changes = watchfiles.watch(
+            *folders,
+            debounce=QUIET_MILLISECONDS,
+            rust_timeout=QUIET_MILLISECONDS,
+            yield_on_timeout=True,
+            raise_interrupt=False,
+        )
+        for number, changed in enumerate(changes):
+            if changed or not number:  # once in any case: for what changed before the watch began
+                _step(session, clew, folders, given)
     return 0
+
+
+def _step(session: Session, clew: Clew, folders: tuple[str, ...], given: dict[str, Any]) -> None:
+    """Import what has changed, and say so if anything has."""
+    try:
+        report = clew.import_path(*folders, sync=True, **given)
+    except InputError as error:  # a folder that went away may come back
+        session.note(error.message)
+        return
+    if any(file.status not in QUIET for file in report.files):
+        _tell(session, report)
 
 
 def _library() -> Any:
@@ -99,6 +113,6 @@ def _tell(session: Session, report: ImportReport) -> None:
     for note in report.notes:
         session.note(note)
     for file in report.files:
-        if file.status not in ("unchanged", "skipped"):
+        if file.status not in QUIET:
             click.echo(clean(line(file)))
     sys.stdout.flush()
