@@ -106,9 +106,9 @@ class Index:
         parts = urlsplit(url)
         if parts.scheme not in SCHEMES:
             raise ValueError(f"{parts.scheme or 'no'} address")
-        request = Request(
+        request = Request(  # noqa: S310 - checked above
             urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment=""))
-        )  # noqa: S310 - checked above
+        )
         request.add_header("Accept", "text/html")
         if parts.username:
             secret = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
@@ -141,16 +141,17 @@ class _Links(HTMLParser):
 def usual_page() -> str:
     """Return the index that this Python's pip asks where nothing else is configured."""
     asked = "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 - constants only
         [sys.executable, "-c", asked],
         capture_output=True,
         text=True,
         check=False,
         timeout=TIMEOUT_SECONDS,
-    )  # noqa: S603
+    )
     if done.returncode or not done.stdout.strip():
         raise DownloadError(
-            "This Python's pip does not tell where packages come from. Set index-url in pip's configuration."
+            "This Python's pip does not tell where packages come from. Set index-url in pip's "
+            "configuration."
         )
     return done.stdout.strip()
 
