@@ -37,7 +37,7 @@ from clew.engine.clew import silent
 from clew.engine.explaining import asked, run_stages
 from clew.evaluate.cache import CachedEmbedder, cached
 from clew.evaluate.data import Dataset, Passage, Query
-from clew.evaluate.placing import remember_sessions
+from clew.evaluate.index import remember_sessions
 from clew.evaluate.plan import Plan, default_cache
 from clew.evaluate.running import dataset_of
 from clew.memories.validation import MAX_NAME_CHARACTERS

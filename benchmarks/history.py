@@ -113,7 +113,7 @@ def asked(
         # opened anew: what was looked up has been written
         with clew.open(path, embedder=embedder, clock=clock) as memory:
             others = {name: memory.variant(**settings) for name, settings in variants.items()}
-            for each in store["questions"]:
+            for each in (each for each in store["questions"] if each["decides"] in KINDS):
                 rankings = {
                     name: [
                         keys[hit.id]
@@ -130,7 +130,11 @@ def evaluate(embedder: CachedEmbedder, variants: Mapping[str, Mapping[str, Any]]
     stores = yaml.safe_load(FILE.read_text(encoding="utf-8"))
     rows: list[tuple[str, dict[str, dict[str, float]]]] = []
     for store in stores.values():
-        relevant = {each["ask"]: frozenset(each["needs"]) for each in store["questions"]}
+        relevant = {
+            each["ask"]: frozenset(each["needs"])
+            for each in store["questions"]
+            if each["decides"] in KINDS
+        }
         for ask, decides, rankings in asked(store, embedder, variants):
             rows.append(
                 (

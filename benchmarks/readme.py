@@ -135,13 +135,8 @@ def _set(result: dict[str, Any]) -> str:
 
 
 def chunkers() -> list[str]:
-    """Return what each way to cut documents finds.
-
-    The default recipe on Chroma's sets, single and multi-hop on sources.
-    """
-    spans, files = (
-        (RESULTS / "chunkers").glob(f"{name}-*/result.json") for name in ("chroma", "swe")
-    )
+    """Return what each way to cut documents finds: the default recipe on Chroma's sets."""
+    spans = (RESULTS / "chunkers").glob("chroma-*/result.json")
     return [
         "",
         "Ways to cut, 400 tokens at most for all of them. Chroma's test part, the best ten chunks of the recipe before late interaction.",
@@ -149,12 +144,6 @@ def chunkers() -> list[str]:
         "| chunker | token recall | token precision | token IoU | tokens returned |",
         "|---|---:|---:|---:|---:|",
         *(_spans(path) for path in sorted(spans)),
-        "",
-        "SWE-QA's dev part, recall@5 of files: one search for 10 or for 15 chunks, or two hops that look at 15 together.",
-        "",
-        "| chunker | single-hop@10 | single-hop@15 | multi-hop@15 | several files, multi-hop@15 |",
-        "|---|---:|---:|---:|---:|",
-        *(_files(path) for path in sorted(files)),
     ]
 
 
@@ -167,14 +156,98 @@ def _spans(path: Path) -> str:
     return f"| {path.parent.name.removeprefix('chroma-')} | {' | '.join(values)} | {row['cost']['tokens_returned']:,.0f} |"
 
 
-def _files(path: Path) -> str:
-    rows = _rows(_read(path))
-    values = [
-        rows[name]["measures"]["recall@5"]
-        for name in ("single-hop@10", "single-hop@15", "multi-hop@15")
+def policies() -> list[str]:
+    """Return what several hops change against one search, chunker by chunker, and what a sweep found."""
+    path = RESULTS / "sweep" / "result.json"
+    if not path.exists():
+        return []
+    result = _read(path)
+    rows = [row for row in result["deltas"] if row["budget"] == "equal"]
+    return [
+        "",
+        f"One search or several hops: both look at {result['budget']} chunks, and all are ordered by the same scorer (`clew eval sweep`; a",
+        "sample of each set). Percent, the change in points with its 95 % interval, *p* after Holm's correction over the whole",
+        "[report](benchmarks/results/sweep/report.md), which has the larger budget, costs and hops too.",
+        "",
+        "| set | chunker | measure | questions | one search | policy | several hops | change | p (Holm) |",
+        "|---|---|---|---:|---:|---|---:|---|---:|",
+        *(_policy(row) for row in rows),
+        "",
+        "What the sweep found, in sentences that are made from its table:",
+        "",
+        *(f"- {finding}" for finding in result["findings"]),
     ]
-    values.append(rows["multi-hop@15"]["by_category"]["several files"]["recall@5"])
-    return f"| {path.parent.name.removeprefix('swe-')} | {' | '.join(f'{100 * value:.1f}' for value in values)} |"
+
+
+def _policy(row: dict[str, Any]) -> str:
+    low, high = (f"{100 * each:+.1f}" for each in row["ci"])
+    change = f"{100 * row['delta']:+.1f} ({low} to {high})".replace("-", "−")
+    names = f"| {row['dataset']} | {row['chunker']} | {row['measure']} | {row['n']} | {100 * row['single']:.1f} "
+    return f"{names}| {row['policy']} | {100 * row['multi']:.1f} | {change} | {_chance(row['p_holm'])} |"
+
+
+HISTORIES = {
+    "off": "off",
+    "default": "**default**: reinforcement and temporal, 0.9 to 1.1",
+    "reinforcement alone": "reinforcement alone",
+    "temporal alone": "temporal alone",
+    "graph alone": "graph alone",
+    "all three": "all three",
+    "least 0.85": "default, but from 0.85",
+    "least 0.67": "default, but from 0.67",
+}
+DECIDED = ("history nDCG@10", "history hit@1", "words nDCG@10", "words hit@1")
+
+
+def history() -> list[str]:
+    """Return what TraceRank is worth on the set with a history, and the ablation of all its parts."""
+    variants = _read(RESULTS / "history.json")["variants"]
+    lines = [
+        "",
+        "TraceRank on the set with a history, percent; in brackets the 95 % interval of the difference from off (paired bootstrap;",
+        "`python -m benchmarks.history`).",
+        "",
+        f"| TraceRank | {' | '.join(DECIDED)} |",
+        "|---|---:|---:|---:|---:|",
+        *(
+            f"| {label} | {' | '.join(_decided(variants[name], first=name == 'off'))} |"
+            for name, label in HISTORIES.items()
+        ),
+    ]
+    path = RESULTS / "ablation" / "history" / "result.json"
+    return lines + (_parts(_read(path)) if path.exists() else [])
+
+
+def _decided(cells: dict[str, Any], *, first: bool) -> list[str]:
+    shown = []
+    for name in DECIDED:
+        _, low, high, _ = cells[name]["against_off"]
+        interval = "" if first else f" ({low:+.1f} to {high:+.1f})".replace("-", "−")
+        shown.append(f"{cells[name]['mean']:.1f}{interval}")
+    return shown
+
+
+def _parts(result: dict[str, Any]) -> list[str]:
+    """Return what each part of a memory's history is worth to the questions that need it."""
+    wanted = [each for each in result["ablations"] if each["by_category"]]
+    names = sorted({name for each in wanted for name in each["by_category"]})
+    cells = {
+        each["variant"]: [
+            f"{100 * each['by_category'][name]:+.1f}".replace("-", "−") for name in names
+        ]
+        for each in wanted
+    }
+    rows = [f"| {variant} | {' | '.join(shown)} |" for variant, shown in cells.items()]
+    return [
+        "",
+        f"The same set by what decides a question: the change of {result['measure']} in points when one part is altered",
+        "(`clew eval ablate --dataset history`). `decay` hides what has been archived; without as-of and known-at a question is",
+        "answered as of now.",
+        "",
+        f"| altered | {' | '.join(names)} |",
+        f"|---|{'---:|' * len(names)}",
+        *rows,
+    ]
 
 
 def recipes() -> list[str]:
@@ -287,7 +360,15 @@ def rendered(path: Path) -> str:
     """
     before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
-    deeper = [*quality(), *earlier(), *chunkers(), *recipes(), *reranking()]
+    deeper = [
+        *quality(),
+        *earlier(),
+        *chunkers(),
+        *policies(),
+        *history(),
+        *recipes(),
+        *reranking(),
+    ]
     lines = (
         [*quality(), *speed()]
         if path == README

@@ -121,7 +121,7 @@ def test_the_usual_variants_are_settings_that_there_are_and_all_differ() -> None
             changed = load(
                 environ={}, overrides={"recall.fusion": fusion, **each.settings}
             ).settings
-            assert each.recipe or changed != settings, each.name
+            assert each.recipe or each.ignores or each.decayed or changed != settings, each.name
     assert {each.name for each in usual_variants(Settings())} >= {
         "fusion-rrf",
         "late-interaction-off",
@@ -161,3 +161,17 @@ def test_two_variants_with_one_name_are_refused(plan: Plan) -> None:
             )
     with pytest.raises(InputError, match="none to try"):
         ablate(plan, usual=False, watch=Watch())
+
+
+def test_only_the_named_usual_variants_are_tried_and_a_name_must_be_one(tmp_path: Path) -> None:
+    plan = Plan(
+        dataset="beir",
+        path=beir_folder(tmp_path),
+        cache=tmp_path / "cache",
+        resamples=50,
+        settings={"model.embedder": "hashing-64"},
+    )
+    result = ablate(plan, only=("no-sparse",), watch=Watch()).result
+    assert [each.variant for each in result.ablations] == ["no-sparse"]
+    with pytest.raises(InputError, match="only"):
+        ablate(plan, only=("magic",), watch=Watch())

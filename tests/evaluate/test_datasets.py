@@ -20,7 +20,7 @@ from clew.errors import InputError
 from clew.evaluate.chunkers import CHUNK, Fixed, cut
 from clew.evaluate.data import Dataset, Query
 from clew.evaluate.datasets import card, catalogue, load, presence
-from clew.evaluate.datasets.pairs import paired
+from clew.evaluate.datasets.locomo import paired
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TIMES = ("When did Ada adopt a parrot?", "What did Ada adopt?", "How often?", "When was Bo hired?")
@@ -549,7 +549,7 @@ def test_the_catalogue_names_licence_source_files_and_parts_of_every_set() -> No
             and "all" in entry.parts
             and "test" in entry.parts
         )
-    assert len({entry.name for entry in catalogue()}) == len(catalogue()) == 16
+    assert len({entry.name for entry in catalogue()}) == len(catalogue()) == 19
 
 
 def test_presence_tells_what_is_there_and_what_is_not(tmp_path: Path) -> None:

@@ -6,9 +6,8 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from clew.evaluate.data import Query
-from clew.evaluate.ledger import Ledger, code_hash, question_key
-from clew.evaluate.policies import Answer, Cost
+from clew.evaluate.answering import Ledger, code_hash, question_key
+from clew.evaluate.data import Answer, Cost, Query
 
 COST = Cost(embedding_calls=1, chunks_examined=2, passes=1, tokens_returned=9, milliseconds=0.5)
 ANSWER = Answer(ranking=("a", "b\u2028"), hops={"a": 1, "b\u2028": 2}, cost=COST)

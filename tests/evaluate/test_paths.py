@@ -6,7 +6,7 @@ import pytest
 
 from clew.evaluate.codepaths import code_graphs, gold_paths, query_paths
 from clew.evaluate.data import Document, Query
-from clew.evaluate.measures.paths import path_at, path_coverage
+from clew.evaluate.measures.rankings import path_at, path_coverage
 from clew.graph.code.graph import CodeGraph, graph
 
 CHAIN = {

@@ -4,7 +4,6 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +34,8 @@ from clew.evaluate.report import (
     samples_jsonl,
     write,
 )
-from clew.evaluate.report.markup import element
-from clew.evaluate.report.svg import ticks
-from clew.evaluate.statistics import Interval, compare
+from clew.evaluate.report.page import text
+from clew.evaluate.significance import Interval, compare
 
 HOSTILE = "</style><script>alert('x')</script>|`*_$\n\u2028\x00\ud800<img src=x onerror=alert(1)>"
 TIMINGS = Timings(
@@ -121,9 +119,20 @@ def samples(*, category: str = "multi-hop") -> tuple[Sample, ...]:
 
 
 def policy_sample() -> PolicySample:
-    costs = {"single": {"passes": 1.0}, "multi": {"passes": 3.0}}
     return PolicySample.of(
-        "q1", "system", single={"recall@10": 0.5, "MRR": 1.0}, multi={"recall@10": 1.0}, cost=costs
+        dataset="locomo",
+        part="test",
+        chunker="recursive",
+        embedder="hashing-64",
+        policy="multi-hop",
+        budget="equal",
+        query_id="q1",
+        category="system",
+        single={"recall@10": 0.5, "MRR": 1.0},
+        multi={"recall@10": 1.0},
+        cost={"single": {"passes": 1.0}, "multi": {"passes": 3.0}},
+        hops_used=2,
+        stopped="all hops",
     )
 
 
@@ -234,8 +243,21 @@ def test_samples_are_one_line_each_in_one_order_and_come_back() -> None:
 def test_a_policy_sample_holds_single_multi_delta_and_cost() -> None:
     (line,) = samples_jsonl([policy_sample()]).splitlines()
     data = json.loads(line)
-    assert data.keys() == {"query_id", "category", "single", "multi", "delta", "cost"}
+    assert {
+        "dataset",
+        "chunker",
+        "embedder",
+        "policy",
+        "budget",
+        "query_id",
+        "single",
+        "multi",
+        "cost",
+        "hops_used",
+    } <= data.keys()
     assert data["delta"] == {"recall@10": 0.5}
+    assert data["percent"] == {"recall@10": 100.0}
+    assert data["cost_ratios"] == {"passes": 3.0}
     assert read_samples(line) == (policy_sample(),)
 
 
@@ -341,7 +363,7 @@ def test_a_policy_comparison_without_a_bm25_row_still_makes_every_page() -> None
         ablations=(),
         notes=(),
     )
-    assert "multi-hop − single-hop" in render_html(compared, [policy_sample()])
+    assert "multi-hop (equal) − single-hop" in render_html(compared, [policy_sample()])
     text = render_markdown(compared)
     assert "bm25" not in text
     assert "▼" not in text
@@ -353,33 +375,21 @@ def test_a_policy_comparison_without_a_bm25_row_still_makes_every_page() -> None
 
 
 def test_the_page_is_well_formed_and_asks_for_nothing_from_outside() -> None:
-    text = render_html(result(), samples(), timings=TIMINGS)
-    page = Page(text)
+    shown = render_html(result(), samples(), timings=TIMINGS)
+    page = Page(shown)
     assert page.open == []
     assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in page.tags}
     assert not any(
         {"src", "href", "xlink:href", "style"} & attributes.keys() for _, attributes in page.tags
     )
-    assert "url(" not in text
-    assert "@import" not in text
+    assert "url(" not in shown
+    assert "@import" not in shown
     assert any("default-src 'none'" in (each.get("content") or "") for each in page.all("meta"))
-
-
-def test_the_page_has_all_four_kinds_of_plot_and_each_says_in_words_what_it_shows() -> None:
-    plots = Page(render_html(result(), samples())).all("svg")
-    told = [each["aria-label"] or "" for each in plots]
-    assert all(each["role"] == "img" for each in plots)
-    assert [
-        next((text for text in told if start in text), None) is not None
-        for start in ("by category", "change by variant", "against", "question by question")
-    ] == [True] * 4
-    assert any("clew 88.0" in text for text in told)
-    assert any("1 won, 1 tied, 1 lost" in text for text in told)
 
 
 def test_every_table_of_the_page_has_a_caption_and_scoped_heads() -> None:
     page = Page(render_html(result(), samples(), timings=TIMINGS))
-    assert len(page.all("table")) == len(page.all("caption")) == 8
+    assert len(page.all("table")) == len(page.all("caption")) >= 8
     assert all(each.get("scope") in {"col", "row"} for each in page.all("th"))
     assert page.all("html")[0]["lang"] == "en"
 
@@ -392,7 +402,7 @@ def test_text_of_a_dataset_is_shown_and_never_becomes_markup() -> None:
     hostile = Page(hostile_text)
     assert hostile.open == []
     extra = len([tag for tag, _ in hostile.tags]) - len([tag for tag, _ in plain.tags])
-    assert extra <= 1  # a long name keeps its whole in a tooltip
+    assert extra == 0
     assert "\x00" not in hostile_text
     hostile_text.encode("utf-8")
 
@@ -425,19 +435,8 @@ def test_a_result_with_a_single_row_and_nothing_else_still_makes_a_page() -> Non
     assert Page(render_html(replace(bare, rows=()))).open == []
 
 
-@given(st.text(), st.text())
-def test_an_element_holds_any_text_without_letting_it_out(content: str, attribute: str) -> None:
-    page = Page(element("p", content, title=attribute))
+@given(st.text())
+def test_any_text_is_shown_without_becoming_markup(content: str) -> None:
+    page = Page(f"<p>{text(content)}</p>")
     assert [tag for tag, _ in page.tags] == ["p"]
     assert page.open == []
-
-
-@given(st.floats(-1000, 1000), st.floats(0, 1000), st.integers(3, 8))
-def test_ticks_span_their_range_in_equal_steps(low: float, width: float, most: int) -> None:
-    stops = ticks(low, low + width, most=most)
-    steps = [b - a for a, b in pairwise(stops)]
-    assert 2 <= len(stops) <= most + 2
-    invisible = 1e-6 * max(1, abs(low), width, *steps)  # a millionth of the picture
-    assert stops[0] <= low + invisible
-    assert stops[-1] >= low + width - invisible
-    assert max(steps) == pytest.approx(min(steps), rel=1e-3)

@@ -17,13 +17,13 @@ import pytest
 from clew.engine.clew import silent
 from clew.errors import InputError, RefusedError
 from clew.evaluate.answering import answers_of, cut
-from clew.evaluate.data import Passage, Query
+from clew.evaluate.data import Answer, Cost, Passage, Query
 from clew.evaluate.index import indexed
 from clew.evaluate.plan import Plan, Watch, default_cache
-from clew.evaluate.policies import Answer, Cost, Searcher
 from clew.evaluate.report import Report
 from clew.evaluate.report.files import load, write
 from clew.evaluate.running import DEEP, dataset_of, depth_of, run
+from clew.evaluate.searcher import Searcher
 from clew.evaluate.systems import NAMES, system
 from clew.evaluate.tables import headline, wanted_measures
 from clew.text.words import token_estimate

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.errors import InputError, RefusedError
-from clew.evaluate.statistics import (
+from clew.evaluate.significance import (
     Interval,
     changed,
     cohens_d,

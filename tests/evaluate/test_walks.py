@@ -12,13 +12,12 @@ from typing import Any
 
 import pytest
 
-from clew.evaluate.data import Query
+from clew.evaluate.answering import Ledger
+from clew.evaluate.data import Answer, Cost, Query
 from clew.evaluate.datasets import load
 from clew.evaluate.datasets.multihop import LONGEST_CHAIN, MOST_CHAINS, chains
-from clew.evaluate.ledger import Ledger
 from clew.evaluate.measures import Walk, mean_walk, walk_of
 from clew.evaluate.plan import Plan, Watch
-from clew.evaluate.policies import Answer, Cost
 from clew.evaluate.report import Report, dumps, loads, render_markdown
 from clew.evaluate.report.model import Result
 from clew.evaluate.running import run

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.evaluate.sample import beir_folder, documents, questions
+from tests.evaluate.test_sweep import planted
 from tests.fork_server import ForkedPython, run_forked
 from tests.surface.conftest import Cli, Process
 from tests.surface.test_process import imported_by, in_terminal
@@ -164,18 +165,31 @@ def test_policies_are_compared_on_one_budget(
         str(out),
     )
     document = cli.json(*command)
-    assert [row["system"] for row in document["rows"]][-3:] == [
-        "single-hop@10",
+    assert [row["system"] for row in document["rows"]][-4:] == [
+        "single-hop@5",
         "single-hop@8",
         "multi-hop@8",
+        "multi-hop@8, first 5",
     ]
+    assert (document["kind"], document["format"]) == ("compare", 1)
     samples = [
         json.loads(line)
         for line in (out / "samples.jsonl").read_text(encoding="utf-8").splitlines()
     ]
-    assert len(samples) == len(questions())
+    assert len(samples) == 2 * len(questions())
     for sample in samples:
-        assert sample.keys() == {"query_id", "category", "single", "multi", "delta", "cost"}
+        assert sample.keys() >= {
+            "query_id",
+            "category",
+            "policy",
+            "budget",
+            "single",
+            "multi",
+            "delta",
+            "percent",
+            "cost",
+            "cost_ratios",
+        }
         assert sample["cost"]["multi"]["chunks_examined"] <= 8
     assert "Cost of one policy by another" in cli(*command).stdout
     assert (
@@ -305,3 +319,77 @@ def test_evaluation_is_loaded_by_evaluations_only(cli: Cli, arguments: tuple[str
 def test_a_recall_loads_nothing_of_the_evaluation(process: Process, cli: Cli) -> None:
     cli("add", "The staging database listens on port 5433")
     assert not any(name.startswith("clew.evaluate") for name in imported_by("recall", "staging"))
+
+
+def test_an_evaluation_file_is_made_accepted_measured_and_watched(cli: Cli, tmp_path: Path) -> None:
+    store, out = ("--store", str(tmp_path / "own.clew")), str(tmp_path / "own")
+    for text in (
+        "The staging database is pg-stage-3.",
+        "Marit prefers trains for long ways.",
+        "The oven of the bakery was rebuilt in May.",
+    ):
+        cli("add", *store, text)
+    shown = cli(
+        "eval", "init", *store, "--out", out, stdin="\nWhich host do we stage on?\n-\n"
+    ).stdout
+    assert "2 questions" in shown
+    assert "Which host do we stage on?" in (tmp_path / "own" / "memories.yaml").read_text(
+        encoding="utf-8"
+    )
+    options = (
+        "--dataset",
+        "mine",
+        "--path",
+        out,
+        "--cache",
+        str(tmp_path / "cache"),
+        "--resamples",
+        "100",
+    )
+    base = str(tmp_path / "base")
+    assert {"ablations", "missed"} <= cli.json("eval", "run", *options, "--output", base).keys()
+    found = cli.json("eval", "watch", *options, "--baseline", base)
+    assert (found["kind"], found["lost"], found["n"]) == ("watch", False, 2)
+    assert cli(
+        "eval", "watch", *options, "--baseline", base, "--against", "recall.k=5", code=2
+    ).stderr
+    assert "leaves nobody to ask" in cli("eval", "init", *store, "--json", code=2).output
+
+
+def test_a_sweep_writes_its_table_and_prints_its_findings(cli: Cli, tmp_path: Path) -> None:
+    planted(tmp_path / "swe_qa")
+    options = (
+        "--datasets",
+        "swe-qa",
+        "--path",
+        str(tmp_path),
+        "--chunkers",
+        "fixed,recursive",
+        "--budget",
+        "3",
+        "--chunks-per-hop",
+        "1",
+    )
+    rest = (
+        "--chunk-size",
+        "60",
+        "--resamples",
+        "100",
+        "--cache",
+        str(tmp_path / "cache"),
+        "--out",
+        str(tmp_path / "out"),
+    )
+    shown = cli("eval", "sweep", *options, *rest).stdout
+    assert "multi-hop, the same 3 chunks examined" in shown
+    document = cli.json("eval", "sweep", *options, *rest)
+    assert document == json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))
+    assert (document["kind"], document["format"], len(document["cells"])) == ("sweep", 1, 2)
+    assert (
+        "is not a number"
+        in cli("eval", "sweep", *options, *rest, "--sample", "swe-qa=many", code=2).stderr
+    )
+    assert (
+        "does not name a set"
+        in cli("eval", "sweep", *options, *rest, "--option", "semble:whole=true", code=2).stderr
+    )

@@ -29,6 +29,7 @@ import yaml
 HERE = Path(__file__).parent
 BEGIN, END = date(2025, 12, 1), date(2026, 12, 1)
 DAYS = (END - BEGIN).days
+BEFORE = 10  # days before something takes another's place
 # When it is first said (from day, to day), how often again and until when, how often looked up and
 # until when, and its stability.
 PATTERNS: dict[str, tuple[tuple[int, int], tuple[int, int, int], tuple[int, int, int], str]] = {
@@ -98,6 +99,28 @@ def questions_of(families: list[dict[str, Any]], prefix: str) -> Iterator[dict[s
         number += len(family["m"])
 
 
+def earlier_questions(
+    families: list[dict[str, Any]], prefix: str, memories: dict[str, dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Ask the questions about what took another's place again as of, and by what was known on, a day before that."""
+    number = 0
+    for family in families:
+        patterns = [next(iter(each)) for each in family["m"]]
+        for before, after in (("replaced", "replacement"), ("fading", "rising")):
+            if before not in patterns or after not in patterns:
+                continue
+            old, new = (f"{prefix}{number + patterns.index(each):03}" for each in (before, after))
+            day = max(
+                memories[old]["told"] + timedelta(days=1),
+                memories[new]["told"] - timedelta(days=BEFORE),
+            )
+            for ask, place in family.get("h", ()):
+                if patterns[place] == after:
+                    yield {"ask": ask, "needs": [old], "decides": "as-of", "as_of": day}
+                    yield {"ask": ask, "needs": [old], "decides": "known-at", "known_at": day}
+        number += len(family["m"])
+
+
 def generated() -> str:
     """Return the text of memories.yaml."""
     told = yaml.safe_load((HERE / "families.yaml").read_text(encoding="utf-8"))
@@ -107,9 +130,12 @@ def generated() -> str:
     ]
     for space, families in told.items():
         lines.append(f"{space}:\n  memories:\n")
-        lines += [f"  - {flow(memory)}\n" for memory in memories_of(families, space[0], draw)]
+        memories = list(memories_of(families, space[0], draw))
+        lines += [f"  - {flow(memory)}\n" for memory in memories]
         lines.append("  questions:\n")
-        lines += [f"  - {flow(question)}\n" for question in questions_of(families, space[0])]
+        by_key = {memory["key"]: memory for memory in memories}
+        asked = (*questions_of(families, space[0]), *earlier_questions(families, space[0], by_key))
+        lines += [f"  - {flow(question)}\n" for question in asked]
     return "".join(lines)
 
 

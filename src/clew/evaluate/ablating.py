@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 from typing import Any
 
 from clew.errors import InputError, RefusedError
@@ -19,7 +20,7 @@ from clew.evaluate.policies import SingleHop
 from clew.evaluate.report import Ablation, Report
 from clew.evaluate.running import Prepared, asked, depth_note, prepared
 from clew.evaluate.samples import samples_of, timings_of
-from clew.evaluate.statistics import compare, holm, require_change
+from clew.evaluate.significance import compare, holm, require_change
 from clew.evaluate.systems import RELEVANCE_ONLY, System
 from clew.evaluate.tables import Terms, result_of, scores_of
 from clew.ports import Progress
@@ -30,8 +31,9 @@ FULL = "clew"
 NO_EFFECT = "changed no ranking"
 SYSTEMS = ("bm25", "dense", FULL)
 FACTORS = ("reinforcement", "graph", "temporal")
-# where it is off: enough to be seen, and a third of what an earlier design lost by
-META_WEIGHT = 0.2
+META_WEIGHT = (
+    0.2  # where it is off: enough to be seen, and a third of what an earlier design lost by
+)
 FEWER, MORE = 0.3, 3  # of the configured candidates, as the recipes fast and thorough
 
 
@@ -46,6 +48,8 @@ class Variant:
     settings: Mapping[str, Any] = field(default_factory=dict)
     recipe: str | None = None
     needs: str = ""
+    ignores: tuple[str, ...] = ()
+    decayed: bool = False
 
 
 def usual_variants(settings: Settings) -> Iterator[Variant]:
@@ -64,6 +68,11 @@ def usual_variants(settings: Settings) -> Iterator[Variant]:
     for count in (max(1, round(recall.candidates * FEWER)), recall.candidates * MORE):
         yield Variant(name=f"candidates-{count}", settings={"recall.candidates": count})
     yield Variant(name="no-dense-floor", settings={"recall.dense_floor": -1.0}, needs="vectors")
+    yield Variant(name="decay", needs="history", decayed=True)
+    yield from (
+        Variant(name=f"no-{name.replace('_', '-')}", needs="history", ignores=(name,))
+        for name in ("as_of", "known_at")
+    )
     yield from _switches(settings)
     yield from _links(settings)
     yield from _history(settings)
@@ -152,8 +161,9 @@ def _history(settings: Settings) -> Iterator[Variant]:
 def variant_of(text: str) -> Variant:
     """Read a variant written as name:key=value,key=value; the key recipe names a recipe.
 
-    >>> variant_of("wide:recall.candidates=500")
-    Variant(name='wide', settings={'recall.candidates': '500'}, recipe=None, needs='')
+    >>> made = variant_of("wide:recall.candidates=500,recipe=fast")
+    >>> made.name, made.settings, made.recipe
+    ('wide', {'recall.candidates': '500'}, 'fast')
     """
     name, colon, rest = text.partition(":")
     pairs = [part.partition("=") for part in rest.split(",")]
@@ -174,10 +184,11 @@ def ablate(
     *,
     variants: Sequence[Variant] = (),
     usual: bool = True,
+    only: Sequence[str] = (),
     watch: Watch,
 ) -> Report:
     """Ask the configuration and every variant every question, and say what each alteration did to the headline measure."""
-    chosen = _chosen(plan, variants, usual=usual)
+    chosen = _chosen(plan, variants, usual=usual, only=only)
     with prepared(plan, watch) as ready:
         fitting, notes = _fitting(chosen, ready)
         depth = ready.depth
@@ -187,10 +198,11 @@ def ablate(
             notes=(*ready.terms.notes, *depth_note(ready, depth), *notes),
             errors=errors,
         )
-        # refuses a set that cannot tell systems apart
-        result = result_of(ready.index, answers, terms)
+        result = result_of(
+            ready.index, answers, terms
+        )  # refuses a set that cannot tell systems apart
         altered = {
-            each.name: _answers(ready, each, depth=depth, progress=watch.progress)
+            each.name: variant_answers(ready, each, depth=depth, progress=watch.progress)
             for each in fitting
         }
         ablations = ablations_of(ready, answers[FULL], altered, terms)
@@ -198,16 +210,23 @@ def ablate(
             ready.index, {**answers, **altered}, level=terms.level, measured=terms.measured
         )
         return Report(
-            replace(result, ablations=ablations),
+            replace(result, kind="ablate", ablations=ablations),
             samples,
             timings_of({**answers, **altered}, jobs=plan.jobs),
         )
 
 
-def _chosen(plan: Plan, variants: Sequence[Variant], *, usual: bool) -> list[Variant]:
+def _chosen(
+    plan: Plan, variants: Sequence[Variant], *, usual: bool, only: Sequence[str]
+) -> list[Variant]:
     """Return the variants by name, each checked against the settings before anything is loaded."""
     settings = plan.loaded().settings
-    chosen = [*(usual_variants(settings) if usual else ()), *variants]
+    known = {each.name: each for each in usual_variants(settings)} if usual else {}
+    for name in only:
+        if name not in known:
+            way_out = f"Use some of {', '.join(known)}." if known else "Leave out --no-usual."
+            raise InputError("only", name, "is not a usual variant", way_out)
+    chosen = [*(each for each in known.values() if not only or each.name in only), *variants]
     names = [each.name for each in chosen]
     for name in names:
         if names.count(name) > 1 or name in SYSTEMS:
@@ -234,18 +253,20 @@ def _fitting(variants: Sequence[Variant], ready: Prepared) -> tuple[list[Variant
         "": True,
         "vectors": vectors,
         "dates": _dated(dataset),
+        "history": bool(dataset.history),
         "sections": any(passage.section or passage.messages for passage in dataset.passages),
     }
     reasons = {
         "vectors": "there is no model",
         "dates": "the texts do not differ in date",
         "sections": "the texts have no neighbours",
-        "parts": "no question sets things side by side",
+        "history": "nothing happened to the texts",
     }
+    # Of a history nobody has to be told that a set does not have one.
     left = [
         f"Left out, as {reasons[each.needs]}: {each.name}."
         for each in variants
-        if not has[each.needs]
+        if not has[each.needs] and each.needs != "history"
     ]
     return [each for each in variants if has[each.needs]], tuple(left)
 
@@ -254,13 +275,18 @@ def _dated(dataset: Dataset) -> bool:
     return len({passage.time for passage in dataset.passages}) > 1
 
 
-def _answers(ready: Prepared, variant: Variant, *, depth: int, progress: Progress) -> Answers:
+def variant_answers(
+    ready: Prepared, variant: Variant, *, depth: int, progress: Progress
+) -> Answers:
+    """Return the answers of the configuration with something altered."""
     plan = ready.plan
     system = System(
         name=variant.name,
         policy=SingleHop(k=depth),
         recipe=variant.recipe,
         settings=variant.settings,
+        ignores=variant.ignores,
+        decayed=variant.decayed,
     )
     answers = answers_of(ready.index, system, cache=plan.cache, jobs=plan.jobs, progress=progress)
     return cut(answers, ready.index.passages, levels=ready.levels, k=plan.k)
@@ -297,9 +323,21 @@ def ablations_of(
             p=met[name].p,
             p_holm=corrected[name],
             changed=count,
+            by_category=_category_deltas(ready.index.dataset, columns[FULL], columns[name]),
         )
         for name, count in changed.items()
     )
+
+
+def _category_deltas(
+    dataset: Dataset, full: Mapping[str, float], altered: Mapping[str, float]
+) -> dict[str, float]:
+    """Return the mean change of each category."""
+    found: dict[str, list[float]] = {}
+    for query in dataset.queries:
+        if query.category and query.id in full:
+            found.setdefault(query.category, []).append(altered[query.id] - full[query.id])
+    return {category: fmean(deltas) for category, deltas in sorted(found.items())}
 
 
 def _changed(

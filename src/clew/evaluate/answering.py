@@ -1,22 +1,127 @@
-"""Runs systems over the questions of a dataset, and remembers every answer."""
+"""Run systems over the questions of a dataset and keep every answer on disk.
+
+A ledger belongs to one system on one corpus under one configuration and one state of the code:
+change any of them and it is another ledger. Questions may come and go.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
+import clew
 from clew.engine import Clew
-from clew.evaluate.data import Passage, Query
+from clew.evaluate.data import Answer, Cost, Passage, Query
 from clew.evaluate.index import Index
-from clew.evaluate.ledger import Ledger
-from clew.evaluate.policies import Answer, Searcher
+from clew.evaluate.searcher import Searcher
 from clew.evaluate.systems import System
 from clew.ports import EmbedRole, Progress
 from clew.settings import config_hash
 from clew.text.words import token_estimate
+
+# What turns answers into numbers, tables and screens has no part in an answer; what it searched is
+# hashed by content.
+UNANSWERING = (
+    "surface/",
+    "testing/",
+    "integrations/",
+    "ingest/readers/",
+    *(
+        f"evaluate/{name}"
+        for name in ("report", "significance", "measures", "datasets", "chunkers", "sweep")
+    ),
+)
+
+
+@lru_cache(maxsize=2)
+def code_hash(*, whole: bool = False) -> str:
+    """Return a name for the state of the code.
+
+    Two runs share answers only if every line that made them is the same.
+
+    `whole` counts also what makes numbers of answers; the surface is never part of it.
+    """
+    left_out = UNANSWERING[:3] if whole else UNANSWERING
+    root = Path(clew.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        name = path.relative_to(root).as_posix()
+        if not name.startswith(left_out):
+            digest.update(name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def question_key(query: Query) -> str:
+    """Return the name of a question in a ledger: whatever an answer can depend on."""
+    asked = json.dumps(
+        [query.id, query.space, query.text, str(query.asked_at), str(query.known_at)]
+    )
+    return hashlib.sha256(asked.encode()).hexdigest()[:24]
+
+
+class Ledger:
+    """The answers of one system, by question; every answer is written before the next is begun."""
+
+    def __init__(self, folder: Path, identity: Mapping[str, Any]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        name = hashlib.sha256(
+            json.dumps({**identity, "code": code_hash()}, sort_keys=True, default=repr).encode()
+        ).hexdigest()[:24]
+        self._path = folder / f"{name}.answers.jsonl"
+        self._answers = dict(self._read())
+        self._file = self._path.open("a", encoding="utf-8")
+
+    def _read(self) -> Iterator[tuple[str, Answer]]:
+        text = (
+            self._path.read_text(encoding="utf-8", errors="replace") if self._path.exists() else ""
+        )
+        for line in text.split("\n"):
+            try:
+                raw = json.loads(line)
+                links = tuple((source, target) for source, target in raw["links"])
+                yield (
+                    raw["key"],
+                    Answer(
+                        ranking=tuple(raw["ranking"]),
+                        hops=raw["hops"],
+                        cost=Cost(**raw["cost"]),
+                        links=links,
+                        hops_used=raw["hops_used"],
+                        stopped=raw["stopped"],
+                    ),
+                )
+            except (
+                ValueError,
+                KeyError,
+                TypeError,
+            ):  # the line that was being written at a kill, or the empty first one
+                continue
+
+    def get(self, query: Query) -> Answer | None:
+        """Return the answer to a question, if it was given before."""
+        return self._answers.get(question_key(query))
+
+    def write(self, query: Query, answer: Answer) -> None:
+        """Keep an answer; it survives the death of the process."""
+        key = question_key(query)
+        self._answers[key] = answer
+        line = {"key": key, "query": query.id, **asdict(answer)}
+        self._file.write(
+            "\n" + json.dumps(line)
+        )  # a break in front: a half line left by a kill spoils only itself
+        self._file.flush()
+
+    def close(self) -> None:
+        """Release the file."""
+        self._file.close()
+
 
 Answers = Mapping[str, Answer]
 """By question; rankings and hops speak of the dataset's own passage ids."""
@@ -41,11 +146,15 @@ def answers_of(
         ledger = Ledger(cache, identity(index, system, memory))
 
         def answer(query: Query) -> Answer:
-            asked_at = None if system.flat else query.asked_at
-            return named(
-                system.policy.answer(Searcher(memory, index.nodes, system.recipe, asked_at), query),
-                index,
+            searcher = Searcher(
+                memory,
+                index.nodes,
+                recipe=system.recipe,
+                asked_at=None if system.flat or "as_of" in system.ignores else query.asked_at,
+                known_at=None if system.flat or "known_at" in system.ignores else query.known_at,
+                archived=bool(index.dataset.history) and not system.decayed,
             )
+            return named(system.policy.answer(searcher, query), index)
 
         return through(
             ledger, index.dataset.queries, answer, name=system.name, jobs=jobs, progress=progress
@@ -84,6 +193,7 @@ def identity(index: Index, system: System, memory: Clew) -> dict[str, object]:
         "model": model.id if model else None,
         "policy": repr(system.policy),
         "recipe": system.recipe,
+        "ignores": (*system.ignores, system.decayed),
         "config": config_hash(memory.settings),
     }
 
@@ -123,7 +233,9 @@ def _cut(answer: Answer, passages: Mapping[str, Passage], levels: Sequence[str],
     tokens = sum(token_estimate(passages[id].text) for id in kept)
     cost = replace(answer.cost, chunks_examined=len(kept), tokens_returned=tokens)
     links = tuple(link for link in answer.links if link[1] in kept)
-    return Answer(ranking=kept, hops={id: answer.hops[id] for id in kept}, cost=cost, links=links)
+    return replace(
+        answer, ranking=kept, hops={id: answer.hops[id] for id in kept}, cost=cost, links=links
+    )
 
 
 def _reach(ranking: Sequence[str], passages: Mapping[str, Passage], level: str, k: int) -> int:

@@ -44,7 +44,8 @@ class CachedEmbedder:
         )
         self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute(
-            "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
+            "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, value BLOB NOT NULL) "
+            "WITHOUT ROWID"
         )
         self.embedded = 0
         self.asked = 0
@@ -106,12 +107,9 @@ class CachedEmbedder:
         for at in range(0, len(keys), ASKED_AT_ONCE):
             some = keys[at : at + ASKED_AT_ONCE]
             marks = ",".join("?" * len(some))
-            found.update(
-                self._database.execute(
-                    f"SELECT key, value FROM vector WHERE key IN ({marks})",  # noqa: S608
-                    some,  # noqa: RUF100, S608
-                )
-            )
+            # Marks only
+            statement = f"SELECT key, value FROM vector WHERE key IN ({marks})"  # noqa: S608
+            found.update(self._database.execute(statement, some))
         return found
 
     def _made(self, missing: Sequence[tuple[bytes, str]], role: EmbedRole) -> dict[bytes, bytes]:

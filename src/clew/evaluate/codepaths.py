@@ -1,6 +1,6 @@
 """Gold paths of questions about code.
 
-How the files that an answer needs depend on one another (B10).
+How the files that an answer needs depend on one another.
 """
 
 from __future__ import annotations

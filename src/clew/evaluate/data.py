@@ -9,6 +9,9 @@ from typing import Any
 
 from clew.types import Message
 
+CODE_SETS = frozenset({"swe-qa", "semble", "swe-bench", "repoeval", "repobench-r", "code-paths"})
+"""Sets whose texts are source code."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
@@ -41,12 +44,14 @@ class Passage:
     keys: Mapping[str, str] = field(default_factory=dict)
     format: str = "text"
     section: str = ""
-    """Which of its neighbours belong together with it: a session, a stretch of a document; none
-    where it stands alone.
+    """Which of its neighbours belong together with it: a session, a stretch of a document.
+
+    None where it stands alone.
     """
     messages: tuple[Message, ...] = ()
-    """What was said, where it is a message or a session of a conversation; kept by
-    `remember_conversation` then.
+    """What was said, where it is a message or a session of a conversation.
+
+    Kept by `remember_conversation` then.
     """
 
     @property
@@ -88,6 +93,24 @@ class Query:
     loader was asked for them.
     """
     asked_at: datetime | None = None
+    """When the question stands: it is asked as of then."""
+    known_at: datetime | None = None
+    """By what was known then it is to be answered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """Something that happened to a memory: it was told, told again, or looked up (used)."""
+
+    at: datetime
+    kind: str
+    key: str
+    space: str
+    text: str
+    stability: str = "unknown"
+    supersedes: str = ""
+    """The key of the memory whose place it takes."""
+    related: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,3 +133,30 @@ class Dataset:
     licence: str
     data_hash: str
     notes: tuple[str, ...] = ()
+    history: tuple[Happening, ...] = ()
+    """What happened to the passages, in order; a store that has lived through it is searched."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What an answer cost; milliseconds are the only part that differs between two runs."""
+
+    embedding_calls: int
+    chunks_examined: int
+    passes: int
+    tokens_returned: int
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A ranking with the hop that found each of its nodes, its cost, and the links walked."""
+
+    ranking: tuple[str, ...]
+    hops: Mapping[str, int]
+    cost: Cost
+    links: tuple[tuple[str, str], ...] = ()
+    hops_used: int = 1
+    """How many hops were searched; 1 for a single search, whatever links it followed."""
+    stopped: str = ""
+    """Why a policy of several hops ended; empty for a single search."""

@@ -13,13 +13,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Protocol
 
 from clew.evaluate.data import Passage
 from clew.text.words import STOP_WORDS, folded, terms, words
 
-MAX_QUERIES = 5  # mission B3
+MAX_QUERIES = 5  # searches of one hop
 MIN_SYMBOL = 3
+BEST_HITS = 3  # whose names are followed: as many as a walk starts from
+SHORT_QUESTION_WORDS = 32  # beside a longer question a name would not change what is found
 
 _IMPORTED = re.compile(
     r"^(?:from\s([\w.]++)\s)?import\s\{?([\w.*,\s{}]+?)(?:\}?\sfrom\s['\"]([^'\"]++)['\"])?\s?;?$",
@@ -114,8 +117,9 @@ def symbols_of(text: str) -> list[str]:
     >>> symbols_of("from flask.app import Flask, g\nprint(make_response(x))")
     ['app', 'Flask', 'make_response']
     """
-    # the pattern below takes one blank
-    text = "\n".join(" ".join(line.split()) for line in text.split("\n") if line.strip())
+    text = "\n".join(
+        " ".join(line.split()) for line in text.split("\n") if line.strip()
+    )  # the pattern below takes one blank
     found: list[str] = []
     for module, names, origin in _IMPORTED.findall(text):
         found += [part for path in (module, origin) for part in re.split(r"[./:]", path)[-1:]]
@@ -139,7 +143,7 @@ class ProseExpander:
         space: str,
         texts: Sequence[str],
         *,
-        view: Sequence[str] = (),  # noqa: ARG002
+        view: Sequence[str] = (),  # noqa: ARG002 - a name in view is still a lead
     ) -> list[str]:
         """Return names to search for; rare words where there are too few names."""
         asked = {folded(word) for word in words(question)}
@@ -162,6 +166,40 @@ class ProseExpander:
                 word for word in rarest(rare, counts) if not any(word in name for name in chosen)
             ]
         return chosen[:MAX_QUERIES]
+
+
+@dataclass(frozen=True, slots=True)
+class FollowNames:
+    """Follows the names in the best hits, hit by hit, each beside the question.
+
+    The other expanders take the rarest names of all that was read; this one reads the best hits
+    only and stays near the question, so that a second search for "Jane Doe" is one about her
+    birthplace.
+    """
+
+    counts: Mapping[str, Mapping[str, int]] = field(repr=False)  # follows from the corpus
+    code: bool = False
+
+    def queries(
+        self, question: str, space: str, texts: Sequence[str], *, view: Sequence[str] = ()
+    ) -> list[str]:
+        """Return search texts, the rarest name of each of the best hits first."""
+        counts = self.counts.get(space, {})
+        asked = {folded(word) for word in words(question)} | STOP_WORDS
+        defined = {name for text in (*view, *texts) if self.code for name in _DEFINED.findall(text)}
+        columns = []
+        for text in texts[:BEST_HITS]:
+            found = symbols_of(text) if self.code else names_of(text)
+            fresh = [
+                name
+                for name in found
+                if name not in defined and not {folded(word) for word in words(name)} <= asked
+            ]
+            columns.append(rarest(fresh, counts))
+        turns = (name for row in zip_longest(*columns) for name in row if name is not None)
+        chosen = list(dict.fromkeys(turns))[:MAX_QUERIES]
+        short = len(question.split()) <= SHORT_QUESTION_WORDS
+        return [f"{name} {question}" if short else name for name in chosen]
 
 
 def names_of(text: str) -> list[str]:

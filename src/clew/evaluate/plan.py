@@ -10,7 +10,7 @@ from typing import Any
 
 from clew.engine.clew import silent
 from clew.errors import InputError
-from clew.evaluate.statistics import RESAMPLES, SEED
+from clew.evaluate.significance import RESAMPLES, SEED
 from clew.ports import Progress
 from clew.settings import Loaded
 from clew.settings import load as load_settings
@@ -42,6 +42,10 @@ class Plan:
     k: int = 10
     measures: tuple[str, ...] = ()
     limit: int | None = None
+    sample: int | None = None
+    """How many questions are drawn by the seed; all where it is None."""
+    corpus_tokens: int | None = None
+    """About how many tokens of text are kept: what answers the questions, and others beside it."""
     seed: int = SEED
     resamples: int = RESAMPLES
     jobs: int = 1
@@ -60,6 +64,11 @@ class Plan:
                     getattr(self, name),
                     f"must lie between 1 and {most:,}",
                     f"Leave out --{name} for the default.",
+                )
+        for name, least in (("sample", self.sample), ("corpus_tokens", self.corpus_tokens)):
+            if least is not None and least < 1:
+                raise InputError(
+                    name, least, "must be at least 1", "Leave it out to take everything."
                 )
         if self.seed < 0:
             raise InputError(

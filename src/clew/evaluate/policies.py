@@ -1,54 +1,32 @@
 """Retrieval policies as values: how a question becomes a ranking, and what that costs.
 
-A policy sees the corpus only through `Searcher`, which counts every chunk it shows; the budget of a
-multi-hop policy is a budget of chunks shown, and no path exceeds it.
+    single-hop     one search
+    multi-hop      search, read, search for the rarest names and symbols that were read
+    follow-names   search, read the best hits, search for the question beside each name in them
+
+A policy sees the corpus only through `Searcher`, which counts every chunk it shows; a budget is a
+budget of chunks shown and is never exceeded. Whatever policy found a chunk, its place in the
+ranking comes from the same scorer against the original question (`Searcher.order`).
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from functools import lru_cache
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from clew.engine import Clew
-from clew.evaluate.data import Passage, Query
+from clew.evaluate.data import Answer, Query
 from clew.evaluate.expansion import Expander
-from clew.search.spread import TRAVERSAL
-from clew.text.words import query_terms, token_estimate
-from clew.types import Filter, NodeId, Vectors
+from clew.evaluate.searcher import Searcher
+from clew.text.words import query_terms, terms
+from clew.types import NodeId
 
-POOL_SEARCH = 1000  # how deep the word index is asked for the scores of a pool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
-    """What an answer cost (mission B5).
-
-    Milliseconds are the only part that differs between two runs.
-    """
-
-    embedding_calls: int
-    chunks_examined: int
-    passes: int
-    tokens_returned: int
-    milliseconds: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """A ranking with the hop that found each of its nodes, its cost, and the links that it was walked along."""
-
-    ranking: tuple[NodeId, ...]
-    hops: Mapping[NodeId, int]
-    cost: Cost
-    links: tuple[tuple[NodeId, NodeId], ...] = ()
-
-
-# the same texts come back for every question and system
-tokens_of = lru_cache(maxsize=20_000)(token_estimate)
+COVERED = "covered"
+NO_BUDGET = "no budget left"
+NO_LEADS = "no leads"
+NOTHING_NEW = "nothing new"
+NO_GAIN = "no gain"
+ALL_HOPS = "all hops"
 
 
 class Policy(Protocol):
@@ -56,95 +34,10 @@ class Policy(Protocol):
 
     @property
     def name(self) -> str:
-        """How tables call it."""
+        """The name in tables."""
 
     def answer(self, searcher: Searcher, query: Query) -> Answer:
         """Return the ranking for a query."""
-
-
-@dataclass(slots=True)
-class Searcher:
-    """One question's view of a store: searches it and keeps the account."""
-
-    memory: Clew
-    passages: Mapping[NodeId, Passage]
-    recipe: str | None = None
-    asked_at: datetime | None = None
-    """When the question was asked: what was said later is not there to be found."""
-    timer: Callable[[], float] = time.perf_counter
-    passes: int = 0
-    embedding_calls: int = 0
-    seen: dict[NodeId, None] = field(default_factory=dict)
-    vectors: dict[str, Vectors] = field(default_factory=dict)
-    hops: dict[NodeId, int] = field(default_factory=dict)
-    """The hop that found each node: 1 for what a channel brought, one more for each link on the way
-    where links did.
-    """
-    links: dict[NodeId, tuple[tuple[NodeId, NodeId], ...]] = field(default_factory=dict)
-
-    def search(self, text: str, space: str, *, count: int) -> list[NodeId]:
-        """Return up to `count` nodes not shown before, best first, and put them on the account."""
-        if count <= 0 or not text.strip():
-            return []
-        more = count + len(self.seen)
-        answer = self.memory.recall(
-            text,
-            k=more,
-            recipe=self.recipe,
-            where={"space": space},
-            as_of=self.asked_at,
-            track=False,
-        )
-        self.passes += 1
-        self.embedding_calls += answer.embedding_calls
-        if answer.vector is not None:
-            self.vectors[text] = answer.vector
-        fresh = [hit for hit in answer.hits if hit.id not in self.seen][:count]
-        self.seen.update(dict.fromkeys(hit.id for hit in fresh))
-        self.hops |= {hit.id: 1 + hit.hops if hit.method == TRAVERSAL else 1 for hit in fresh}
-        self.links |= {hit.id: tuple((hop.source, hop.target) for hop in hit.path) for hit in fresh}
-        return [hit.id for hit in fresh]
-
-    def text(self, id: NodeId) -> str:
-        """Return the text of a node that was shown."""
-        return self.passages[id].text
-
-    def rescored(self, question: str, space: str, ids: Sequence[NodeId]) -> list[NodeId]:
-        """Order a pool by the original question alone, whatever query found each member (mission B2)."""
-        where = Filter(space=space, now=self.memory.now(), as_of=self.asked_at)
-        words = {
-            match.id: match.score
-            for match in self.memory.store.sparse(query_terms(question), where, limit=POOL_SEARCH)
-        }
-        vector = self.vectors.get(question)  # the first search has embedded it
-        meanings = self.memory.store.cosines(vector, ids) if vector is not None else {}
-        dense_weight = 0.5 if meanings else 0.0
-        near, said = scaled(meanings, ids), scaled(words, ids)
-        score = {id: dense_weight * near[id] + (1 - dense_weight) * said[id] for id in ids}
-        return sorted(ids, key=lambda node: (-score[node], node))
-
-    def account(self, ranking: Sequence[NodeId], began: float) -> Cost:
-        """Return what has been spent so far."""
-        return Cost(
-            embedding_calls=self.embedding_calls,
-            chunks_examined=len(self.seen),
-            passes=self.passes,
-            tokens_returned=sum(tokens_of(self.text(id)) for id in ranking),
-            milliseconds=(self.timer() - began) * 1e3,
-        )
-
-
-def scaled(scores: Mapping[NodeId, float], ids: Sequence[NodeId]) -> dict[NodeId, float]:
-    """Bring the scores of a pool to 0–1.
-
-    One without a score has scored nothing, and less than any that has.
-
-    >>> scaled({"a": 4.0, "b": 2.0}, ["a", "b", "c"])
-    {'a': 1.0, 'b': 0.5, 'c': 0.0}
-    """
-    given = {id: scores.get(id, 0.0) for id in ids}
-    low, high = min(given.values(), default=0.0), max(given.values(), default=0.0)
-    return {id: (score - low) / (high - low) if high > low else 0.0 for id, score in given.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,15 +46,21 @@ class SingleHop:
 
     k: int = 10
     name: str = "single-hop"
+    rescored: bool = False
+    """Whether the hits are ordered as those of the other policies are (see `Searcher.order`)."""
 
     def answer(self, searcher: Searcher, query: Query) -> Answer:
         """Return the ranking of one search."""
         began = searcher.timer()
-        ranking = tuple(searcher.search(query.text, query.space, count=self.k))
-        links = tuple(dict.fromkeys(link for id in ranking for link in searcher.links[id]))
-        hops = {id: searcher.hops[id] for id in ranking}
+        found = searcher.search(query.text, query.space, count=self.k)
+        if self.rescored:
+            found = searcher.order(query.text, query.space, found)
+        links = tuple(dict.fromkeys(link for id in found for link in searcher.links[id]))
         return Answer(
-            ranking=ranking, hops=hops, cost=searcher.account(ranking, began), links=links
+            ranking=tuple(found),
+            hops={id: searcher.hops[id] for id in found},
+            cost=searcher.account(found, began),
+            links=links,
         )
 
 
@@ -169,7 +68,8 @@ class SingleHop:
 class MultiHop:
     """Search, read what was found, search for what it names.
 
-    All candidates are judged by the original question.
+    It stops before the budget is spent when the best hit already covers the question, when there is
+    nothing to search for, when a hop finds nothing new, or when a hop changed none of the first k.
     """
 
     expander: Expander
@@ -177,44 +77,63 @@ class MultiHop:
     hops: int = 2
     chunks_per_hop: int = 5
     budget: int = 15
+    early_stop: bool = True
     name: str = "multi-hop"
 
     def answer(self, searcher: Searcher, query: Query) -> Answer:
-        """Return the rescored pool of all hops; stops early when a hop brings nothing new."""
+        """Return all that was examined, ordered by the original question and cut to k."""
         began = searcher.timer()
-        found = searcher.search(
-            query.text, query.space, count=min(self.chunks_per_hop, self.budget)
-        )
+        first = min(self.chunks_per_hop, self.budget)
+        found = searcher.search(query.text, query.space, count=first)
         hop_of = dict.fromkeys(found, 1)
-        for hop in range(2, self.hops + 1):
-            found = self._hop(searcher, query, found, last=hop == self.hops)
+        stopped = COVERED if self.early_stop and self._is_covered(searcher, query, found) else ""
+        last = 1
+        while not stopped and last < self.hops:
+            found, stopped = self._hop(searcher, query, found, last=last + 1 == self.hops)
             if not found:
                 break
-            hop_of.update(dict.fromkeys(found, hop))
-        ranking = tuple(searcher.rescored(query.text, query.space, list(hop_of))[: self.k])
+            last += 1
+            hop_of.update(dict.fromkeys(found, last))
+            if last < self.hops and self._gained_nothing(searcher, query, list(hop_of), found):
+                stopped = NO_GAIN
+        ranking = searcher.order(query.text, query.space, list(hop_of))[: self.k]
         return Answer(
-            ranking=ranking,
+            ranking=tuple(ranking),
             hops={id: hop_of[id] for id in ranking},
             cost=searcher.account(ranking, began),
+            hops_used=last,
+            stopped=stopped or ALL_HOPS,
         )
+
+    def _is_covered(self, searcher: Searcher, query: Query, found: Sequence[NodeId]) -> bool:
+        """Return whether the best hit contains every content word of the question."""
+        wanted = set(query_terms(query.text))
+        return bool(found and wanted) and wanted <= set(terms(searcher.text(found[0])))
+
+    def _gained_nothing(
+        self, searcher: Searcher, query: Query, pool: list[NodeId], fresh: Sequence[NodeId]
+    ) -> bool:
+        """Return whether none of the fresh chunks is among the first k of the pool."""
+        if not self.early_stop:
+            return False
+        best = searcher.order(query.text, query.space, pool)[: self.k]
+        return not set(best) & set(fresh)
 
     def _hop(
         self, searcher: Searcher, query: Query, found: Sequence[NodeId], *, last: bool
-    ) -> list[NodeId]:
-        """Search for each expansion in turn.
-
-        A hop that is not the last leaves budget for those after it.
-        """
+    ) -> tuple[list[NodeId], str]:
+        """Search for each lead in turn; a hop that is not the last leaves budget for the next."""
         left = self.budget - len(searcher.seen)
         share = left if last else min(left, self.chunks_per_hop)
         if share <= 0:
-            return []
+            return [], NO_BUDGET
         view = [searcher.text(id) for id in searcher.seen]
-        queries = self.expander.queries(
-            query.text, query.space, [searcher.text(id) for id in found], view=view
-        )
+        read = [searcher.text(id) for id in found]
+        queries = self.expander.queries(query.text, query.space, read, view=view)
+        if not queries:
+            return [], NO_LEADS
         fresh: list[NodeId] = []
         for position, text in enumerate(queries):
             count = -(-(share - len(fresh)) // (len(queries) - position))
             fresh += searcher.search(text, query.space, count=count)
-        return fresh
+        return fresh, "" if fresh else NOTHING_NEW

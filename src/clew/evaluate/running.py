@@ -23,6 +23,7 @@ from clew.evaluate.index import Index, indexed
 from clew.evaluate.plan import Plan, Watch
 from clew.evaluate.report import BASELINE, Report
 from clew.evaluate.samples import samples_of, timings_of
+from clew.evaluate.sampling import sampled
 from clew.evaluate.systems import DEFAULT_SYSTEMS, NEED_VECTORS, system
 from clew.evaluate.tables import Terms, headline, result_of, wanted_measures
 from clew.models import load as load_model
@@ -66,9 +67,11 @@ class Prepared:
 
 
 @contextmanager
-def prepared(plan: Plan, watch: Watch) -> Iterator[Prepared]:
+def prepared(
+    plan: Plan, watch: Watch, *, loaded: tuple[Dataset, tuple[str, ...]] | None = None
+) -> Iterator[Prepared]:
     """Load, cut, embed and index what the plan names, and lend it."""
-    dataset, notes = _part_of(plan)
+    dataset, notes = loaded if loaded is not None else part_of(plan)
     model = plan.loaded().settings.model
     embedder = load_model(
         model.embedder, auto_pull=model.auto_pull, progress=watch.download, announce=watch.announce
@@ -103,10 +106,11 @@ def _terms(plan: Plan, dataset: Dataset, notes: tuple[str, ...]) -> Terms:
 
 def dataset_of(plan: Plan, embedder: Embedder | None = None) -> tuple[Dataset, tuple[str, ...]]:
     """Return the part of the set, its documents cut into passages, and what is to be said about both."""
-    return _cut(plan, *_part_of(plan), embedder)
+    return _cut(plan, *part_of(plan), embedder)
 
 
-def _part_of(plan: Plan) -> tuple[Dataset, tuple[str, ...]]:
+def part_of(plan: Plan) -> tuple[Dataset, tuple[str, ...]]:
+    """Return the part that a plan names, or the sample of it, and notes on it."""
     dataset = load(plan.dataset, plan.path, part=plan.part, limit=plan.limit, **plan.options)
     notes = [f"The first {plan.limit} questions only."] if plan.limit is not None else []
     options = [
@@ -114,7 +118,10 @@ def _part_of(plan: Plan) -> tuple[Dataset, tuple[str, ...]]:
     ]
     if options:
         notes.append(f"Loaded with {', '.join(options)}.")
-    return dataset, tuple(notes)
+    drawn = sampled(
+        dataset, questions=plan.sample, corpus_tokens=plan.corpus_tokens, seed=plan.seed
+    )
+    return drawn, tuple(notes)
 
 
 def _cut(
@@ -128,7 +135,8 @@ def _cut(
     made = chunkers.cut(dataset, chosen)
     return made, (
         *notes,
-        f"{len(dataset.documents):,} documents cut into {len(made.passages):,} passages by {chosen.name}.",
+        f"{len(dataset.documents):,} documents cut into {len(made.passages):,} passages by "
+        f"{chosen.name}.",
     )
 
 
@@ -159,10 +167,13 @@ def run(
     systems: Sequence[str] = DEFAULT_SYSTEMS,
     against: Sequence[str] = (),
     watch: Watch,
+    saturated: bool = False,
 ) -> Report:
     """Ask every system and every peer every question; BM25 is always among them.
 
     What cannot be run has a row that says why.
+
+    A set that every system solves is refused, unless `saturated` sets are wanted too.
     """
     names = tuple(dict.fromkeys((BASELINE, *systems)))
     for name in names:
@@ -180,7 +191,7 @@ def run(
             errors=errors,
             versions=versions,
         )
-        result = result_of(ready.index, answers, terms)
+        result = result_of(ready.index, answers, terms, saturated=saturated)
         samples = samples_of(ready.index, answers, level=terms.level, measured=terms.measured)
         return Report(result, samples, timings_of(answers, jobs=plan.jobs))
 
@@ -215,5 +226,6 @@ def depth_note(ready: Prepared, depth: int) -> tuple[str, ...]:
         return ()
     where = " and ".join(ready.levels)
     return (
-        f"Several passages share a {where}: systems were asked for {depth} passages, read to the {ready.plan.k}th different {where}.",
+        f"Several passages share a {where}: systems were asked for {depth} passages, read to the "
+        f"{ready.plan.k}th different {where}.",
     )

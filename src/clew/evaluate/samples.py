@@ -7,13 +7,17 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, quantiles
 
 from clew.evaluate.answering import Answers, runs
+from clew.evaluate.data import Answer
 from clew.evaluate.index import Index
 from clew.evaluate.measures import Measure, score
-from clew.evaluate.policies import Answer
-from clew.evaluate.report import PolicySample, RunSample, Timings
+from clew.evaluate.report import RunSample, Timings
 
-# the parts of a cost that are always the same
-COUNTED = ("embedding_calls", "chunks_examined", "passes", "tokens_returned")
+COUNTED = (
+    "embedding_calls",
+    "chunks_examined",
+    "passes",
+    "tokens_returned",
+)  # the parts of a cost that are always the same
 
 
 def samples_of(
@@ -35,30 +39,6 @@ def samples_of(
             for query in dataset.queries
         ]
     return tuple(samples)
-
-
-def policy_samples(
-    index: Index, answers: Mapping[str, Answers], *, level: str, measured: Sequence[Measure]
-) -> tuple[PolicySample, ...]:
-    """Return one sample for each question.
-
-    `single` and `multi` side by side, and the cost of every policy in `answers`.
-    """
-    queries = index.dataset.queries
-    scores = {
-        name: score(queries, run, index.passages, level=level, measures=measured)
-        for name, run in runs(answers).items()
-    }
-    return tuple(
-        PolicySample.of(
-            query.id,
-            query.category,
-            single=scores["single"][query.id],
-            multi=scores["multi"][query.id],
-            cost={name: counted_cost(by_query[query.id]) for name, by_query in answers.items()},
-        )
-        for query in queries
-    )
 
 
 def counted_cost(answer: Answer) -> dict[str, float]:

@@ -33,7 +33,7 @@ from clew.evaluate.measures import (
 )
 from clew.evaluate.report import BASELINE, Hop, Result, Row, Versus, Walked
 from clew.evaluate.samples import mean_cost
-from clew.evaluate.statistics import (
+from clew.evaluate.significance import (
     Interval,
     compare,
     holm,
@@ -52,6 +52,7 @@ HEADLINES = {
     "longmemeval": "all@5",
     "swe-qa": "recall@5",
     "semble": "nDCG@10",
+    "mine": "MRR",  # most questions need one memory, which recall@10 finds in any small store
     # acc@1 of its paper; many questions have fewer than ten snippets, so that recall@10 is 1
     "repobench-r": "hit@1",
 }
@@ -133,16 +134,19 @@ def headline(dataset: Dataset, measured: Sequence[Measure]) -> str:
     return known if known in names else names[0]
 
 
-def result_of(index: Index, answers: Mapping[str, Answers], terms: Terms) -> Result:
+def result_of(
+    index: Index, answers: Mapping[str, Answers], terms: Terms, *, saturated: bool = False
+) -> Result:
     """Return the table of the systems, with BM25 as the floor.
 
-    A set that cannot tell them apart is refused.
+    A set that cannot tell them apart is refused, unless `saturated` sets are wanted too: then a
+    note says so.
     """
     dataset = index.dataset
     scores = scores_of(index, answers, terms)
     columns = {name: column(values, terms.headline) for name, values in scores.items()}
     _check_judged(dataset, terms, columns)
-    doubts = _doubts(dataset, terms, columns)
+    doubts = _doubts(dataset, terms, columns, refuse=not saturated)
     versus = (
         against(columns, measure=terms.headline, seed=terms.seed, resamples=terms.resamples)
         if BASELINE in columns
@@ -197,9 +201,11 @@ def _check_judged(dataset: Dataset, terms: Terms, columns: Values) -> None:
         )
 
 
-def _doubts(dataset: Dataset, terms: Terms, columns: Values) -> tuple[str, ...]:
+def _doubts(
+    dataset: Dataset, terms: Terms, columns: Values, *, refuse: bool = True
+) -> tuple[str, ...]:
     """Refuse a set that every system solves; of one that merely tells them not apart, say so."""
-    if all(saturation({name: values}) for name, values in columns.items()):
+    if refuse and all(saturation({name: values}) for name, values in columns.items()):
         require_evidence(columns, measure=terms.headline, dataset=dataset.name)
     reason = saturation(columns)
     return (f"By {terms.headline} this is no evidence: {reason}.",) if reason else ()
@@ -241,8 +247,9 @@ def intervals(scores: Values, *, seed: int, resamples: int) -> dict[str, Interva
     """Return the confidence interval of each measure's mean."""
     names = dict.fromkeys(name for values in scores.values() for name in values)
     columns = {name: column(scores, name) for name in names}
-    # measures of the same questions share their resamples
-    together: dict[tuple[str, ...], list[str]] = {}
+    together: dict[
+        tuple[str, ...], list[str]
+    ] = {}  # measures of the same questions share their resamples
     for name, values in columns.items():
         together.setdefault(tuple(sorted(values)), []).append(name)
     found: dict[str, Interval] = {}

@@ -7,8 +7,8 @@ from collections import defaultdict
 from pathlib import Path
 
 from clew.evaluate.data import Dataset, Passage, Query
-from clew.evaluate.datasets.asked import Asked, counted
 from clew.evaluate.datasets.card import EVERYTHING, Card
+from clew.evaluate.datasets.folder import Asked, counted
 from clew.evaluate.datasets.record import Record
 
 FILES = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv | qrels/*.tsv")

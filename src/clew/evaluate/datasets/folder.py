@@ -1,4 +1,4 @@
-"""A set's folder: finds and reads its files, keeps one hash of their bytes, and complains by name."""
+"""What a loader is asked for, and how the files of a set are read."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
 from clew.errors import InputError, shown
-from clew.evaluate.datasets.card import Card, matches
+from clew.evaluate.data import Dataset, Document, Happening, Passage, Query
+from clew.evaluate.datasets.card import EVERYTHING, Card, matches
 from clew.evaluate.datasets.record import Place, Record
 from clew.files import read_file
 from clew.parsing import ParseError, parse_yaml
@@ -227,3 +229,64 @@ def _next(text: str, at: int) -> int:
     while at < len(text) and text[at] in " \t\r\n":
         at += 1
     return at
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request to a loader: the set, its folder, the part, and how many questions at most."""
+
+    card: Card
+    folder: Folder
+    part: str
+    limit: int | None = None
+
+    def split(self, items: Sequence[T], *, dev: int) -> Sequence[T]:
+        """Return the asked part where dev is the first `dev` items and test the rest."""
+        return {"dev": items[:dev], "test": items[dev:], EVERYTHING: items}[self.part]
+
+    def first(self, items: Sequence[T]) -> Sequence[T]:
+        """Return the first items, as many as were asked for."""
+        return items if self.limit is None else items[: self.limit]
+
+    def dataset(
+        self,
+        queries: Sequence[Query],
+        *,
+        passages: Iterable[Passage] = (),
+        documents: Iterable[Document] = (),
+        levels: tuple[str, ...] | None = None,
+        notes: Iterable[str] = (),
+        history: Iterable[Happening] = (),
+    ) -> Dataset:
+        """Put the answer together.
+
+        The limit takes the first questions and leaves the texts whole.
+        """
+        return Dataset(
+            name=self.card.name,
+            part=self.part,
+            queries=tuple(self.first(queries)),
+            passages=tuple(passages),
+            documents=tuple(documents),
+            levels=self.card.levels if levels is None else levels,
+            licence=self.card.licence,
+            data_hash=self.folder.data_hash,
+            notes=tuple(notes),
+            history=tuple(history),
+        )
+
+
+def counted(number: int, what: str, examples: Iterable[str], *, shown: int = 5) -> tuple[str, ...]:
+    """Return a note on odd things in the data, or none where there are none.
+
+    >>> counted(2, "answers outside the corpus", ["q1", "q2"])
+    ('2 answers outside the corpus: q1, q2',)
+    >>> counted(0, "answers outside the corpus", [])
+    ()
+    """
+    listed = list(examples)
+    tail = ", …" if len(listed) > shown else ""
+    return (f"{number} {what}: {', '.join(listed[:shown])}{tail}",) if number else ()

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 
 from clew.documents.readers import transcript
 from clew.evaluate.data import Dataset, Passage, Query, passage_of
-from clew.evaluate.datasets.asked import Asked, counted
 from clew.evaluate.datasets.card import Card
+from clew.evaluate.datasets.folder import Asked, counted
 from clew.evaluate.datasets.record import Record
 from clew.types import Message
 

@@ -1,17 +1,68 @@
-"""LoCoMo: ten long conversations between two people, and questions with the turns that answer them."""
+"""LoCoMo: long conversations, and questions whose evidence is some of their turns."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import groupby
 
 from clew.evaluate.data import Dataset, Passage, Query, passage_of
-from clew.evaluate.datasets.asked import Asked, counted
 from clew.evaluate.datasets.card import Card
-from clew.evaluate.datasets.pairs import paired
+from clew.evaluate.datasets.folder import Asked, counted
 from clew.evaluate.datasets.record import Record
 from clew.types import Message
+
+ASKED = {
+    "time between": "How many days passed between the day {first} and the day {second}?",
+    "which first": "Which happened first, {first} or {second}?",
+    "time since": "How long had it been since {first} when {second}?",
+    "order": "What is the order of these events: {first}, and {second}?",
+    "time before": "How many weeks before {first} did {second}?",
+}
+_WHEN = re.compile(r"When (did|was|is|has|had|will) (\S+) (.*[^?\n]|.)\?*+", re.IGNORECASE)
+
+
+def event(question: str) -> str:
+    """Return what a question asks the time of, as a clause; empty where it asks for something else.
+
+    >>> event("When did Ann move to Bern?"), event("When was Ann hired?"), event("Where did Ann move?")
+    ('Ann move to Bern', 'Ann was hired', '')
+    """
+    found = _WHEN.fullmatch(question.strip())
+    if not found:
+        return ""
+    did, subject, rest = found.groups()
+    return f"{subject} {rest}" if did.lower() == "did" else f"{subject} {did.lower()} {rest}"
+
+
+def paired(queries: Sequence[Query]) -> list[Query]:
+    """Return one question about two events for each question about one.
+
+    With the one half of its space's list further on.
+    """
+    pairs: list[Query] = []
+    for _, group in groupby(
+        (query for query in queries if event(query.text)), key=lambda query: query.space
+    ):
+        told = list(group)
+        for at, query in enumerate(told if len(told) > 1 else ()):
+            pairs.append(_pair(query, told[(at + len(told) // 2) % len(told)], number=len(pairs)))
+    return pairs
+
+
+def _pair(one: Query, other: Query, *, number: int) -> Query:
+    category, form = list(ASKED.items())[number % len(ASKED)]
+    relevant = {level: {**one.relevant[level], **other.relevant[level]} for level in one.relevant}
+    text = form.format(first=event(one.text), second=event(other.text))
+    return Query(
+        id=f"{one.id}+{other.id.rpartition('/')[2]}",
+        text=text,
+        space=one.space,
+        category=category,
+        relevant=relevant,
+    )
+
 
 CARD = Card(
     name="locomo",
@@ -23,8 +74,10 @@ CARD = Card(
     levels=("turn", "session"),
     parts={"dev": "conversations 0–3", "test": "conversations 4–9", "all": "all ten conversations"},
     options={
-        "audit": "leave out the questions that audit_errors.json, beside locomo10.json, lists as wrongly labelled (off)",
-        "pairs": "ask about two events at once, with questions made of two of the set's own about a time (off)",
+        "audit": "leave out the questions that audit_errors.json, beside locomo10.json, lists as "
+        "wrongly labelled (off)",
+        "pairs": "ask about two events at once, with questions made of two of the set's own "
+        "about a time (off)",
     },
 )
 DEV_CONVERSATIONS = 4

@@ -9,8 +9,8 @@ from operator import attrgetter
 
 from clew.errors import InputError
 from clew.evaluate.data import Dataset, Passage, Query, passage_of
-from clew.evaluate.datasets.asked import Asked, counted
 from clew.evaluate.datasets.card import Card
+from clew.evaluate.datasets.folder import Asked, counted
 from clew.evaluate.datasets.record import Record, distinct
 from clew.types import Message
 
@@ -25,8 +25,10 @@ CARD = Card(
     parts={"dev": "first 150 questions", "test": "the other questions", "all": "all questions"},
     options={
         "unit": "what a passage is: session (default) or turn",
-        "pool": "search the sessions of all questions together (default); off: each question has its own haystack, as published",
-        "dated": "let Clew stand at the day of each question, where later sessions are not there yet (default); off: at the end of all",
+        "pool": "search the sessions of all questions together (default); off: each question has "
+        "its own haystack, as published",
+        "dated": "let Clew stand at the day of each question, where later sessions are not there "
+        "yet (default); off: at the end of all",
     },
 )
 DEV_QUESTIONS = 150

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 
 from clew.errors import InputError
 from clew.evaluate.data import Dataset, Passage, Query
-from clew.evaluate.datasets.asked import Asked
 from clew.evaluate.datasets.card import EVERYTHING, Card
+from clew.evaluate.datasets.folder import Asked
 from clew.evaluate.datasets.record import Record
 from clew.times import parse_time
 
@@ -25,6 +26,13 @@ CARD = Card(
     files=("*.y*ml",),
     levels=(LEVEL,),
     parts={"test": "every question", EVERYTHING: "every question"},
+)
+MINE = replace(
+    CARD,
+    name="mine",
+    title="your own store and questions",
+    source="clew eval init makes it from your store: it proposes questions, and you accept, rewrite or skip each.",
+    folder="clew-eval",
 )
 
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from clew.errors import InputError
 from clew.evaluate.data import Dataset, Passage, Query
-from clew.evaluate.datasets.asked import Asked, counted
 from clew.evaluate.datasets.card import Card
+from clew.evaluate.datasets.folder import Asked, counted
 from clew.evaluate.datasets.record import Record
 
 DEV_QUESTIONS = 200
@@ -22,7 +22,8 @@ TITLES = ("apart", "heading", "none")
 MOST_CHAINS, LONGEST_CHAIN = 64, 32
 PARTS = {"dev": "first 200 questions", "test": "the other questions", "all": "all questions"}
 _SOURCE = (
-    "put {0}_corpus.json and {0}.json of https://huggingface.co/datasets/osunlp/HippoRAG_2 into one folder; "
+    "put {0}_corpus.json and {0}.json of https://huggingface.co/datasets/osunlp/HippoRAG_2 into "
+    "one folder; "
     "some are also in https://github.com/OSU-NLP-Group/HippoRAG (folder reproduce/dataset)."
 )
 
@@ -38,7 +39,8 @@ def _card(name: str, *, stem: str, title: str, licence: str, folder: str) -> Car
         levels=("passage",),
         parts=PARTS,
         options={
-            "titles": "where a passage has its title: apart (default), above its text as a heading, or none at all"
+            "titles": "where a passage has its title: apart (default), above its text as a "
+            "heading, or none at all"
         },
     )
 
@@ -191,8 +193,9 @@ def chains(steps: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
     for one, other in dict.fromkeys(steps):
         ahead.setdefault(one, []).append(other)
     reached = {other for others in ahead.values() for other in others}
-    # a ring is entered anywhere
-    starts = [one for one in ahead if one not in reached] or list(ahead)[:1]
+    starts = [one for one in ahead if one not in reached] or list(ahead)[
+        :1
+    ]  # a ring is entered anywhere
     return tuple(
         itertools.islice(
             (path for start in starts for path in _onward((start,), ahead)), MOST_CHAINS
@@ -221,8 +224,9 @@ def _places(question: Record, size: int) -> tuple[int, ...]:
 
 def _supporting(question: Record) -> Iterator[tuple[str, str]]:
     """Yield title and text of the supporting paragraphs in any of the published layouts."""
-    # HotpotQA, 2WikiMultiHopQA: [title, [sentences]] and [title, sentence number]
-    if "supporting_facts" in question:
+    if (
+        "supporting_facts" in question
+    ):  # HotpotQA, 2WikiMultiHopQA: [title, [sentences]] and [title, sentence number]
         titles = set(_titles(question))
         yield from (
             (title, " ".join(sentences))
@@ -230,8 +234,9 @@ def _supporting(question: Record) -> Iterator[tuple[str, str]]:
             if title in titles
         )
         return
-    # MuSiQue, PopQA
-    for paragraph in question.records("paragraphs" if "paragraphs" in question else "contexts"):
+    for paragraph in question.records(
+        "paragraphs" if "paragraphs" in question else "contexts"
+    ):  # MuSiQue, PopQA
         if paragraph.value.get("is_supporting"):
             yield (
                 paragraph.text("title"),

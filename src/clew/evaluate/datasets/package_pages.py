@@ -106,7 +106,7 @@ class Index:
         parts = urlsplit(url)
         if parts.scheme not in SCHEMES:
             raise ValueError(f"{parts.scheme or 'no'} address")
-        request = Request(  # noqa: S310
+        request = Request(  # noqa: S310 - checked above
             urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment=""))
         )
         request.add_header("Accept", "text/html")
@@ -141,7 +141,7 @@ class _Links(HTMLParser):
 def usual_page() -> str:
     """Return the index that this Python's pip asks where nothing else is configured."""
     asked = "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(  # noqa: S603 - constants only
         [sys.executable, "-c", asked],
         capture_output=True,
         text=True,
@@ -150,7 +150,8 @@ def usual_page() -> str:
     )
     if done.returncode or not done.stdout.strip():
         raise DownloadError(
-            "This Python's pip does not tell where packages come from. Set index-url in pip's configuration."
+            "This Python's pip does not tell where packages come from. Set index-url in pip's "
+            "configuration."
         )
     return done.stdout.strip()
 

@@ -143,5 +143,6 @@ def storable(text: str) -> str:
 
 
 def _is(kind: type, value: object) -> bool:
-    # True is no number here
-    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+    return isinstance(value, kind) and (
+        kind is bool or not isinstance(value, bool)
+    )  # True is no number here

@@ -11,6 +11,8 @@ from clew.errors import InputError
 from clew.evaluate.data import Dataset
 from clew.evaluate.datasets import (
     beir,
+    code_paths,
+    history,
     lihua,
     locomo,
     longmemeval,
@@ -23,9 +25,8 @@ from clew.evaluate.datasets import (
     swe_bench,
     swe_qa,
 )
-from clew.evaluate.datasets.asked import Asked
 from clew.evaluate.datasets.card import Card
-from clew.evaluate.datasets.folder import Folder
+from clew.evaluate.datasets.folder import Asked, Folder
 
 Loader = Callable[..., Dataset]
 
@@ -37,8 +38,11 @@ _SETS: tuple[tuple[Card, Loader], ...] = (
     (beir.SCIFACT, beir.load),
     (beir.CARD, beir.load),
     (memories.CARD, memories.load),
+    (memories.MINE, memories.load),
+    (history.CARD, history.load),
     (swe_qa.CARD, swe_qa.load),
     (semble.CARD, semble.load),
+    (code_paths.CARD, code_paths.load),
     (swe_bench.CARD, swe_bench.load),
     (repoeval.CARD, repoeval.load),
     (repobench.CARD, repobench.load),

@@ -2,22 +2,53 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from clew.errors import InputError, clipped
 from clew.evaluate.data import Dataset, Passage, Query
-from clew.evaluate.datasets.asked import Asked
 from clew.evaluate.datasets.card import EVERYTHING, Card
-from clew.evaluate.datasets.plain_pickle import NotPlainError, plain
+from clew.evaluate.datasets.folder import Asked
 from clew.evaluate.datasets.record import Place, Record, storable
+from clew.evaluate.systems import jaccard
+
+
+class NotPlainError(Exception):
+    """The bytes are no gzipped pickle of plain values."""
+
+
+class _Plain(pickle.Unpickler):
+    def find_class(self, module_name: str, global_name: str, /) -> Any:
+        """Refuse every name.
+
+        Texts, numbers, lists and dicts need none, and code cannot run without one.
+        """
+        raise NotPlainError(
+            f"it asks for {module_name}.{global_name}, which plain data does not need"
+        )
+
+
+def plain(content: bytes) -> Any:
+    """Return the texts, numbers, lists and dicts in a gzipped pickle, or raise NotPlainError."""
+    try:
+        return _Plain(io.BytesIO(gzip.decompress(content))).load()
+    except NotPlainError:
+        raise
+    except Exception as error:  # damaged bytes make the unpickler raise almost anything
+        raise NotPlainError(str(error) or type(error).__name__) from error
+
 
 CARD = Card(
     name="repobench-r",
     title="RepoBench-R",
     licence="CC BY-NC-ND 4.0: measure only",
     source=(
-        "put python_cff.gz or python_cfr.gz of https://huggingface.co/datasets/tianyang/repobench-r (folder data) into a folder, "
+        "put python_cff.gz or python_cfr.gz of "
+        "https://huggingface.co/datasets/tianyang/repobench-r (folder data) into a folder, "
         "or its rows as JSON lines in <any name>test<any name>.jsonl (dev: …dev… or …train…)."
     ),
     folder="repobench_r",
@@ -29,14 +60,18 @@ CARD = Card(
         "all": "every split",
     },
     options={
-        "lines": "how many lines of the code before the gap are the question (3, as in the paper)"
+        "lines": "how many lines of the code before the gap are the question (3, as in the paper)",
+        "rule": "index: the gold snippet alone counts; jaccard: also snippets that share half of "
+        "its words (index)",
     },
 )
+INDEX, JACCARD = "index", "jaccard"
+ALIKE = 0.5  # Jaccard similarity from which a snippet counts as the gold one
 LINES = 3  # keep_lines of the authors' run_repobench_r.py
 SPLITS = {"dev": ("dev", "train"), "test": ("test",), EVERYTHING: ("train", "dev", "test")}
 
 
-def load(asked: Asked, *, lines: int = LINES) -> Dataset:
+def load(asked: Asked, *, lines: int = LINES, rule: str = INDEX) -> Dataset:
     """Return each question's candidate snippets in a space of its own.
 
     The gold one is given by its place.
@@ -47,10 +82,12 @@ def load(asked: Asked, *, lines: int = LINES) -> Dataset:
     """
     if lines < 1:
         raise InputError("lines", lines, "leaves no question", "Use 1 or more.")
+    if rule not in (INDEX, JACCARD):
+        raise InputError("rule", rule, "is not a rule of RepoBench-R", f"Use {INDEX} or {JACCARD}.")
     queries: list[Query] = []
     passages: list[Passage] = []
     for n, (category, record) in enumerate(asked.first([*_rows(asked)])):
-        query, candidates = _question(f"{category}/{n}", record, category, lines)
+        query, candidates = _question(f"{category}/{n}", record, category, lines, rule)
         queries.append(query)
         passages += candidates
     return asked.dataset(queries, passages=passages)
@@ -91,7 +128,9 @@ def _pickled(asked: Asked, path: Path) -> Iterator[tuple[str, Record]]:
                 )
 
 
-def _question(id: str, record: Record, category: str, lines: int) -> tuple[Query, list[Passage]]:
+def _question(
+    id: str, record: Record, category: str, lines: int, rule: str
+) -> tuple[Query, list[Passage]]:
     texts = [_snippet(record, n, candidate) for n, candidate in enumerate(record.values("context"))]
     gold = record.number("gold_snippet_index")
     if not 0 <= gold < len(texts):
@@ -100,12 +139,14 @@ def _question(id: str, record: Record, category: str, lines: int) -> tuple[Query
         )
     ids = [f"{id}/{n}" for n in range(len(texts))]
     code = record.text("code" if "code" in record else "cropped_code").split("\n")
+    counted = [
+        n
+        for n, text in enumerate(texts)
+        if n == gold or (rule == JACCARD and jaccard(text, texts[gold]) >= ALIKE)
+    ]
+    relevant = {"snippet": dict.fromkeys((ids[n] for n in counted), 1)}
     query = Query(
-        id=id,
-        text="\n".join(code[-lines:]),
-        space=id,
-        category=category,
-        relevant={"snippet": {ids[gold]: 1}},
+        id=id, text="\n".join(code[-lines:]), space=id, category=category, relevant=relevant
     )
     return query, [
         Passage(id=key, text=text, space=id, keys={"snippet": key})

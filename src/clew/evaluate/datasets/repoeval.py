@@ -2,16 +2,12 @@
 
 **The question does not contain its answer.** A question is the last lines *before* the missing ones
 (RepoCoder's window of 20), so the missing lines are not in it; a question that still repeats them
-word for
-word is left out and counted in the notes. The other way round, the corpus does not contain the
-question: a
-published file holds the window right above the missing lines, so that every chunk with both would
-be found by
-plain repetition. The windows of all questions of a repository are therefore blanked in its files
-(spaces for
-letters, so that offsets and line numbers hold), except for lines that are some question's missing
-ones. What is
-left to be found is the missing lines, and everything in them counts by overlap of lines.
+word for word is left out and counted in the notes. The other way round, the corpus does not contain
+the question: a published file holds the window right above the missing lines, so that every chunk
+with both would be found by plain repetition. The windows of all questions of a repository are
+therefore blanked in its files (spaces for letters, so that offsets and line numbers hold), except
+for lines that are some question's missing ones. What is left to be found is the missing lines, and
+everything in them counts by overlap of lines.
 """
 
 from __future__ import annotations
@@ -25,8 +21,8 @@ from pathlib import Path
 from clew.errors import InputError
 from clew.evaluate.data import Dataset, Document, Query, Span
 from clew.evaluate.datasets import trees
-from clew.evaluate.datasets.asked import Asked, counted
 from clew.evaluate.datasets.card import Card
+from clew.evaluate.datasets.folder import Asked, counted
 from clew.evaluate.datasets.record import Record
 
 CARD = Card(
@@ -34,16 +30,19 @@ CARD = Card(
     title="RepoEval",
     licence="MIT (set); each project's own (sources)",
     source=(
-        "unpack datasets/datasets.zip into datasets/, and repositories/line_and_api_level.zip (for the task function: function_level.zip) "
+        "unpack datasets/datasets.zip into datasets/, and repositories/line_and_api_level.zip "
+        "(for the task function: function_level.zip) "
         "into repositories/, all from https://github.com/microsoft/CodeT/tree/main/RepoCoder."
     ),
     folder="repoeval",
-    files=("datasets/*_level_completion_*.test.jsonl", "repositories/*"),
+    files=("datasets/*_level_completion_*.test.jsonl", "repositories/* | sources/*"),
     levels=("file",),
     parts={"test": "all questions: the set has no dev part", "all": "all questions"},
     options={
         "task": "line (default), api or function",
         "window": "how many lines before the gap are the question (20)",
+        "sources": "folder with releases of the projects instead of their repositories; projects "
+        "without one are left out",
     },
 )
 TASKS = ("line", "api", "function")
@@ -68,7 +67,13 @@ class Gap:
         return range(max(0, self.first - self.window), self.first)
 
 
-def load(asked: Asked, *, task: str = "line", window: int = WINDOW) -> Dataset:
+# How a project is called in the package index, where its repository is called otherwise.
+RELEASED = {"leopard-ai_betty": "betty-ml", "google_lightweight_mmm": "lightweight_mmm"}
+
+
+def load(
+    asked: Asked, *, task: str = "line", window: int = WINDOW, sources: Path | str | None = None
+) -> Dataset:
     """Return the repositories' files as documents, one space each, with the missing lines of each question as its span."""
     if task not in TASKS:
         raise InputError("task", task, "is not a task of RepoEval", "Use line, api or function.")
@@ -83,13 +88,25 @@ def load(asked: Asked, *, task: str = "line", window: int = WINDOW) -> Dataset:
         )
     )
     documents: dict[str, Document] = {}
+    unplaced: list[str] = []
     for repo in sorted({_path(record)[0] for record in records}):
-        files = trees.tree(asked.folder, _repository(asked, repo, task))
+        try:
+            root = (
+                _repository(asked, repo, task)
+                if sources is None
+                else _released(Path(sources), repo)
+            )
+        except trees.MissingTreeError:
+            unplaced.append(repo)
+            continue
+        files = trees.tree(asked.folder, root)
         documents |= {document.id: document for document in trees.documents(files, space=repo)}
+    records = [record for record in records if _path(record)[0] not in unplaced]
     gaps, lost = _gaps(records, documents, window)
     leaking = [gap.id for gap in gaps if _missing(gap, documents) in gap.question]
     kept = [gap for gap in gaps if gap.id not in set(leaking)]
-    notes = counted(len(lost), "questions whose missing lines are not in the sources", lost)
+    notes = counted(len(unplaced), "projects without sources left out", unplaced)
+    notes += counted(len(lost), "questions whose missing lines are not in the sources", lost)
     notes += counted(len(leaking), "questions left out because they repeat their answer", leaking)
     return asked.dataset(
         [_query(gap, documents) for gap in kept], documents=_blanked(documents, kept), notes=notes
@@ -101,6 +118,10 @@ def _path(record: Record) -> tuple[str, ...]:
     if len(path) < 2 or any(part in {"", ".", ".."} or "/" in part for part in path):
         raise record.record("metadata").wrong("fpath_tuple", "is not a repository and a path in it")
     return path
+
+
+def _released(root: Path, repo: str) -> Path:
+    return trees.find_tree(root, RELEASED.get(repo) or repo.partition("_")[2], fetch=CARD.name)
 
 
 def _repository(asked: Asked, repo: str, task: str) -> Path:

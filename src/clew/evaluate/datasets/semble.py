@@ -7,8 +7,8 @@ from pathlib import Path
 
 from clew.evaluate.data import Dataset, Document, Query
 from clew.evaluate.datasets import trees
-from clew.evaluate.datasets.asked import Asked, counted
 from clew.evaluate.datasets.card import Card
+from clew.evaluate.datasets.folder import Asked, counted
 from clew.evaluate.datasets.record import Record, storable
 from clew.file_formats import FORMATS
 
@@ -17,8 +17,10 @@ CARD = Card(
     title="semble code search",
     licence="MIT",
     source=(
-        "put repos.json and annotations/ of github.com/MinishLab/semble (folder benchmarks) into a folder, and the projects' sources under "
-        "its folder sources/ or where the option sources points; clew eval fetch semble FOLDER brings the pinned releases."
+        "put repos.json and annotations/ of github.com/MinishLab/semble (folder benchmarks) into "
+        "a folder, and the projects' sources under "
+        "its folder sources/ or where the option sources points; clew eval fetch semble FOLDER "
+        "brings the pinned releases."
     ),
     folder="semble",
     files=("repos.json", "annotations/*.json", "sources/*"),
@@ -29,8 +31,10 @@ CARD = Card(
         "all": "all projects",
     },
     options={
-        "sources": "folder with <project>/, <project>-<version>/ or <project>-<version>.tar.gz (default: sources in the set's folder)",
-        "whole": "take the whole source tree, with tests and documentation, instead of the folder that the set names (off)",
+        "sources": "folder with <project>/, <project>-<version>/ or <project>-<version>.tar.gz "
+        "(default: sources in the set's folder)",
+        "whole": "take the whole source tree, with tests and documentation, instead of the "
+        "folder that the set names (off)",
     },
 )
 DEV_PROJECTS = 5

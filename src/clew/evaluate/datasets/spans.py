@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from clew.evaluate.data import Dataset, Document, Query, Span
-from clew.evaluate.datasets.asked import Asked
 from clew.evaluate.datasets.card import EVERYTHING, Card
+from clew.evaluate.datasets.folder import Asked
 from clew.evaluate.datasets.record import Record
 from clew.parsing import ParseError, parse_json
 
@@ -16,7 +16,8 @@ CHROMA = Card(
     title="Chroma's chunking evaluation",
     licence="MIT",
     source=(
-        "put questions_df.csv and the folder corpora of https://github.com/brandonstarxel/chunking_evaluation "
+        "put questions_df.csv and the folder corpora of "
+        "https://github.com/brandonstarxel/chunking_evaluation "
         "(chunking_evaluation/evaluation_framework/general_evaluation_data) into one folder."
     ),
     folder="chroma_chunking",

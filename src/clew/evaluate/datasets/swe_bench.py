@@ -9,8 +9,8 @@ from pathlib import Path
 from clew.errors import InputError
 from clew.evaluate.data import Dataset, Document, Query
 from clew.evaluate.datasets import trees
-from clew.evaluate.datasets.asked import Asked, counted
 from clew.evaluate.datasets.card import EVERYTHING, Card
+from clew.evaluate.datasets.folder import Asked, counted
 from clew.evaluate.datasets.record import Record, distinct
 
 CARD = Card(
@@ -18,8 +18,10 @@ CARD = Card(
     title="SWE-bench (Lite, Verified or full)",
     licence="MIT (set); each project's own (sources)",
     source=(
-        "write the rows of https://huggingface.co/datasets/SWE-bench/SWE-bench_Lite as JSON lines to <any name>test<any name>.jsonl "
-        "(dev: …dev….jsonl); clone the projects, or check out each base commit, into one folder and give it as the option sources."
+        "write the rows of https://huggingface.co/datasets/SWE-bench/SWE-bench_Lite as JSON "
+        "lines to <any name>test<any name>.jsonl "
+        "(dev: …dev….jsonl); clone the projects, or check out each base commit, into one folder "
+        "and give it as the option sources."
     ),
     folder="swe_bench",
     files=("*test*.jsonl | *test*.json | *dev*.jsonl | *dev*.json", "sources/*"),
@@ -30,7 +32,10 @@ CARD = Card(
         "all": "every file in the folder",
     },
     options={
-        "sources": "folder with <instance_id>/ (a checkout at the base commit) or <owner>__<name>/ (a git clone); default: sources"
+        "sources": "folder with <instance_id>/ (a checkout at the base commit), <owner>__<name>/ "
+        "(a git clone), or, where a row has the "
+        "field sdist, <project>-<version>/ (clew eval fetch swe-bench FOLDER brings those of 35 "
+        "instances); default: sources"
     },
 )
 SPLITS = {part: f"*{part}*.jsonl | *{part}*.json" for part in ("dev", "test")} | {
@@ -39,6 +44,7 @@ SPLITS = {part: f"*{part}*.jsonl | *{part}*.json" for part in ("dev", "test")} |
 # The file as it was before the patch; a file that the patch creates (/dev/null) cannot be found at
 # the base commit.
 _BEFORE = re.compile(r"^--- a/(?P<path>[^\t\n]+?)\r?(?:\t.*)?$", re.MULTILINE)
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _CREATED = re.compile(r"^--- /dev/null\r?\n\+\+\+ b/(?P<path>[^\t\n]+?)\r?(?:\t.*)?$", re.MULTILINE)
 
 
@@ -79,6 +85,9 @@ def _files(asked: Asked, root: Path, record: Record) -> Iterator[tuple[str, byte
     checkout = root / record.below("instance_id")
     if checkout.is_dir():
         return trees.tree(asked.folder, checkout)
+    released = _release(root, record)
+    if released is not None:
+        return trees.tree(asked.folder, released)
     for clone in (root / repo.replace("/", "__"), root / repo, root / repo.rsplit("/", 1)[-1]):
         if clone.is_dir() and trees.is_clone(clone):
             return trees.commit(asked.folder, clone, record.text("base_commit"))
@@ -86,6 +95,15 @@ def _files(asked: Asked, root: Path, record: Record) -> Iterator[tuple[str, byte
     raise InputError(
         "sources", str(root), f"holds neither {checkout.name}/ nor a clone of {repo}", way_out
     )
+
+
+def _release(root: Path, record: Record) -> Path | None:
+    """Return the source distribution that stands in for the base commit, where the row names one that is here."""
+    project, equals, version = (record.text("sdist") if "sdist" in record else "").partition("==")
+    name = f"{project}-{version}"
+    if not equals or not _PLAIN_NAME.fullmatch(name):
+        return None
+    return next((path for path in (root / name, root / f"{name}.tar.gz") if path.exists()), None)
 
 
 def _query(record: Record, documents: dict[str, Document], absent: list[str]) -> Query:

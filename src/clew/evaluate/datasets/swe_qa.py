@@ -8,8 +8,8 @@ from pathlib import Path
 from clew.evaluate.codepaths import code_graphs, query_paths
 from clew.evaluate.data import Dataset, Document, Query
 from clew.evaluate.datasets import trees
-from clew.evaluate.datasets.asked import Asked, counted
 from clew.evaluate.datasets.card import EVERYTHING, Card
+from clew.evaluate.datasets.folder import Asked, counted
 from clew.evaluate.datasets.record import Record, distinct
 
 CARD = Card(
@@ -17,16 +17,20 @@ CARD = Card(
     title="SWE-QA",
     licence="Apache-2.0",
     source=(
-        "put questions_gold.jsonl (question, repo, gold_files) into a folder, and the projects' sources under its folder sources/ "
-        "or where the option sources points; clew eval fetch swe-qa FOLDER brings the pinned source distributions."
+        "put questions_gold.jsonl (question, repo, gold_files) into a folder, and the projects' "
+        "sources under its folder sources/ "
+        "or where the option sources points; clew eval fetch swe-qa FOLDER brings the pinned "
+        "source distributions."
     ),
     folder="swe_qa",
     files=("questions_gold.jsonl", "sources/*"),
     levels=("file",),
     parts={"dev": "flask, requests", "test": "the other projects", "all": "all projects"},
     options={
-        "sources": "folder with <project>/, <project>-<version>/ or <project>-<version>.tar.gz (default: sources in the set's folder)",
-        "paths": "read the dependencies between files, so that path@k can be measured; needs clew[code] (off)",
+        "sources": "folder with <project>/, <project>-<version>/ or <project>-<version>.tar.gz "
+        "(default: sources in the set's folder)",
+        "paths": "read the dependencies between files, so that path@k can be measured; needs "
+        "clew[code] (off)",
     },
 )
 DEV_PROJECTS = frozenset({"flask", "requests"})

@@ -18,8 +18,9 @@ from clew.evaluate.datasets.folder import LARGEST_FILE_BYTES, Folder
 from clew.file_formats import detect
 from clew.files import open_file, read_file
 
-# longer sources are generated tables; none of the sets' gold files is near it
-MAX_FILE_BYTES = 5_000_000
+MAX_FILE_BYTES = (
+    5_000_000  # longer sources are generated tables; none of the sets' gold files is near it
+)
 
 
 def documents(files: Iterator[tuple[str, bytes]], *, space: str) -> Iterator[Document]:
@@ -151,8 +152,12 @@ def commit(
 
 
 def _git(clone: Path, *arguments: str, stdin: bytes = b"") -> bytes:
-    # no shell, and a commit is no option: checked above
-    command = ["git", "-C", str(clone), *arguments]
+    command = [
+        "git",
+        "-C",
+        str(clone),
+        *arguments,
+    ]  # no shell, and a commit is no option: checked above
     try:
         return subprocess.run(command, input=stdin, capture_output=True, check=True).stdout  # noqa: S603
     except FileNotFoundError as error:

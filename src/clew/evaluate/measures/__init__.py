@@ -8,8 +8,6 @@ score     run → for each question, measure → value; a missing answer scores 
 overall   → measure → mean;  by_category → the same for each category
 """
 
-from clew.evaluate.measures.evaluation import Scores, score
-from clew.evaluate.measures.means import by_category, column, counts, overall
 from clew.evaluate.measures.names import (
     DEFAULT_MEASURES,
     PATH_MEASURES,
@@ -19,9 +17,12 @@ from clew.evaluate.measures.names import (
     measure,
     measures,
 )
-from clew.evaluate.measures.paths import (
+from clew.evaluate.measures.rankings import (
     HopRecall,
+    Run,
     Walk,
+    all_found,
+    collapse,
     hop_of_keys,
     hopwise_recall,
     mean_hops,
@@ -29,9 +30,10 @@ from clew.evaluate.measures.paths import (
     path_at,
     path_coverage,
     paths_complete,
+    relevant_at,
     walk_of,
 )
-from clew.evaluate.measures.runs import Run, all_found, collapse, relevant_at
+from clew.evaluate.measures.scoring import Scores, by_category, column, counts, overall, score
 from clew.evaluate.measures.spans import SpanScore, span_score
 
 __all__ = [

@@ -10,8 +10,9 @@ from clew.errors import InputError
 
 RANKED_FAMILIES = ("recall", "hit", "all", "nDCG", "MRR", "precision", "path")
 SPAN_FAMILIES = ("token-recall", "token-precision", "token-IoU")
-# these may go without a cut-off: they read the whole ranking
-UNCUT = frozenset({"MRR", *SPAN_FAMILIES})
+UNCUT = frozenset(
+    {"MRR", *SPAN_FAMILIES}
+)  # these may go without a cut-off: they read the whole ranking
 CUT_REFUSED = frozenset({"MRR"})
 LARGEST_CUTOFF = 10_000
 _SHAPE = re.compile(
@@ -91,8 +92,10 @@ def _unknown(name: str) -> InputError:
         "measure",
         name,
         "is not a measure",
-        f"Use {', '.join(f'{family}@k' for family in RANKED_FAMILIES if family not in CUT_REFUSED)}, MRR, "
-        f"{', '.join(SPAN_FAMILIES)}; k is 1 to {LARGEST_CUTOFF}; a level may stand in front, as in file-recall@10.",
+        f"Use {', '.join(f'{family}@k' for family in RANKED_FAMILIES if family not in CUT_REFUSED)}, "
+        f"MRR, "
+        f"{', '.join(SPAN_FAMILIES)}; k is 1 to {LARGEST_CUTOFF}; a level may stand in front, as "
+        f"in file-recall@10.",
     )
 
 
@@ -109,7 +112,8 @@ DEFAULT_MEASURES = measures(
         "MRR",
         "precision@5",
     )
-)  # mission B4
+)
 SPAN_MEASURES = measures(SPAN_FAMILIES)
-# where the set knows how its evidence hangs together
-PATH_MEASURES = measures(("path@5", "path@10"))
+PATH_MEASURES = measures(
+    ("path@5", "path@10")
+)  # where the set knows how its evidence hangs together

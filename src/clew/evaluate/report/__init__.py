@@ -15,6 +15,7 @@ from clew.evaluate.report.model import (
     BASELINE,
     Ablation,
     Hop,
+    Missed,
     PolicySample,
     Result,
     Row,
@@ -26,12 +27,15 @@ from clew.evaluate.report.model import (
 )
 from clew.evaluate.report.page import render_html
 from clew.evaluate.report.tables import Cell, Table, rows_for_terminal, tables
+from clew.evaluate.significance import Interval
 
 __all__ = [
     "BASELINE",
     "Ablation",
     "Cell",
     "Hop",
+    "Interval",
+    "Missed",
     "PolicySample",
     "Report",
     "Result",

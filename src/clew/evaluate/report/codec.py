@@ -14,7 +14,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from clew.errors import InputError
-from clew.evaluate.statistics import Interval
+from clew.evaluate.significance import Interval
 from clew.parsing import parse_json
 
 DIGITS = 6  # finer than any interval, coarser than what the last bits of a sum can do to a mean
@@ -149,5 +149,6 @@ def _wrong(where: str, raw: object, problem: str) -> InputError:
         where,
         raw,
         problem,
-        "The file is damaged or was written by another version; make it again with `clew eval run`.",
+        "The file is damaged or was written by another version; make it again with `clew eval "
+        "run`.",
     )

@@ -39,11 +39,11 @@ class Panel:
 
 def panels(result: Result, samples: Sequence[Sample]) -> tuple[Panel, ...]:
     """Return one panel for each system against the baseline, and one for two policies, where the samples have them."""
-    policies = [
-        (sample.query_id, sample.category, sample.delta[result.measure])
-        for sample in samples
-        if isinstance(sample, PolicySample) and result.measure in sample.delta
-    ]
+    policies: dict[str, list[tuple[str, str, float]]] = {}
+    for sample in samples:
+        if isinstance(sample, PolicySample) and result.measure in sample.delta:
+            found = policies.setdefault(f"{sample.policy} ({sample.budget})", [])
+            found.append((sample.query_id, sample.category, sample.delta[result.measure]))
     by_system: dict[str, dict[str, tuple[str, float]]] = {}
     for sample in samples:
         if isinstance(sample, RunSample) and result.measure in sample.measures:
@@ -53,7 +53,7 @@ def panels(result: Result, samples: Sequence[Sample]) -> tuple[Panel, ...]:
             )
     floor = by_system.pop(BASELINE, {})
     order = [row.system for row in result.rows if row.system in by_system]
-    made = [_panel("single-hop", "multi-hop", policies)] if policies else []
+    made = [_panel("single-hop", name, deltas) for name, deltas in policies.items()]
     for system in order if floor else []:
         shared = [
             (query, category, value - floor[query][1])

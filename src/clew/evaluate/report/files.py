@@ -17,7 +17,7 @@ samples, timings=...)`).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,11 @@ def write(folder: Path, report: Report) -> tuple[Path, ...]:
     }
     if held.timings is not None:
         texts[TIMINGS] = dumps(held.timings) + "\n"
+    return write_texts(folder, texts)
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> tuple[Path, ...]:
+    """Write texts into a folder, each whole or not at all, and return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     return tuple(_write(folder / name, text) for name, text in texts.items())
 
@@ -127,14 +132,24 @@ def result_json(result: Result, *, timings: Timings | None = None) -> str:
 
 def samples_jsonl(samples: Iterable[Sample]) -> str:
     """Return one JSON line for each sample, ordered by question and system, whatever order they were made in."""
-    ordered = sorted(samples, key=lambda sample: (sample.query_id, getattr(sample, "system", "")))
+    ordered = sorted(samples, key=_place)
     return "".join(dumps(sample, indent=None) + "\n" for sample in ordered)
 
 
+def _place(sample: Sample) -> tuple[str, ...]:
+    if isinstance(sample, RunSample):
+        return sample.query_id, sample.system
+    return sample.query_id, sample.policy, sample.budget, sample.chunker, sample.embedder
+
+
 def read_samples(text: str) -> tuple[Sample, ...]:
-    """Read samples back; a line with a `system` field is one system's answer, others compare two policies."""
-    # not splitlines: a ranking may hold a line separator inside a text
-    lines: Sequence[str] = text.split("\n")
+    """Read samples back.
+
+    A line with a `system` field is one system's answer, others compare two policies.
+    """
+    lines: Sequence[str] = text.split(
+        "\n"
+    )  # not splitlines: a ranking may hold a line separator inside a text
     return tuple(
         _sample(line, number) for number, line in enumerate(lines, start=1) if line.strip()
     )

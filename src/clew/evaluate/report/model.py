@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from clew.evaluate.statistics import CONFIDENCE, RESAMPLES, Comparison, Interval
+from clew.evaluate.significance import CONFIDENCE, RESAMPLES, Comparison, Interval
 
 BASELINE = "bm25"  # the row that every table has (benchmarks.md, rules of measurement)
 
@@ -83,6 +84,8 @@ class Ablation:
     p: float | None = None
     p_holm: float | None = None
     changed: int
+    by_category: Mapping[str, float] = field(default_factory=dict)
+    """The change of each category."""
     error: str = ""
 
 
@@ -114,9 +117,27 @@ class Walked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Missed:
+    """What a question needed and recall did not bring, and why (`why_not`)."""
+
+    query_id: str
+    question: str
+    needed: str
+    text: str
+    stage: str
+    reason: str
+    rank: int | None = None
+    sentence: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """One table: the systems on one part of one dataset at one level, and everything needed to make it again."""
 
+    kind: str = "run"
+    """`run`, `compare` or `ablate`: which command made it."""
+    format: int = 1
+    """Rises when a field changes its meaning or goes away."""
     dataset: str
     part: str
     level: str
@@ -128,6 +149,8 @@ class Result:
     ablations: tuple[Ablation, ...] = ()
     hopwise: tuple[Hop, ...] = ()
     walked: tuple[Walked, ...] = ()
+    missed: tuple[Missed, ...] = ()
+    """Of one's own questions: what was needed and not found."""
     ratios: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """How many times the cost of one policy another one spends, by "one / other" and kind of cost."""
     notes: tuple[str, ...] = ()
@@ -164,32 +187,51 @@ class RunSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicySample:
-    """One question answered by two policies.
+    """One question answered by one search and by one policy of several hops, under one budget."""
 
-    The measures of both, multi − single, and the cost of each (mission B8).
+    dataset: str
+    part: str
+    chunker: str
+    embedder: str
+    policy: str
+    budget: str
+    """`equal`: both examine and return as much; `1.5x`.
+
+    Both return as much, the policy examines more.
     """
-
     query_id: str
     category: str
     single: Mapping[str, float]
     multi: Mapping[str, float]
     delta: Mapping[str, float]
+    percent: Mapping[str, float]
+    """How much more multi has than single, in percent of single; left out where single is 0."""
     cost: Mapping[str, Mapping[str, float]]
+    cost_ratios: Mapping[str, float]
+    hops_used: int
+    stopped: str
 
     @classmethod
     def of(
         cls,
-        query_id: str,
-        category: str,
         *,
         single: Mapping[str, float],
         multi: Mapping[str, float],
         cost: Mapping[str, Mapping[str, float]],
+        **identity: Any,
     ) -> PolicySample:
-        """Put two answers side by side and take the difference of every measure that both have."""
+        """Put two answers side by side and take the differences and ratios of what both have."""
         delta = {name: multi[name] - single[name] for name in single.keys() & multi.keys()}
         return cls(
-            query_id=query_id, category=category, single=single, multi=multi, delta=delta, cost=cost
+            single=single,
+            multi=multi,
+            delta=delta,
+            percent={name: 100 * delta[name] / single[name] for name in delta if single[name]},
+            cost=cost,
+            cost_ratios={
+                name: cost["multi"][name] / value for name, value in cost["single"].items() if value
+            },
+            **identity,
         )
 
 

@@ -1,204 +1,91 @@
-"""A report as one self-contained page: tables, plots and provenance, no script, nothing fetched."""
+"""A report as one self-contained page of tables: one template, no script, nothing fetched.
+
+Plots are drawn by the web page, which reads result.json.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from string import Template
 
 from clew.evaluate.report.markdown import provenance, summary
-from clew.evaluate.report.markup import Markup, element, joined
-from clew.evaluate.report.model import BASELINE, Result, Sample, Timings, Versus
-from clew.evaluate.report.plots import ablation_plot, category_plot, cost_plots, delta_plots
-from clew.evaluate.report.shown import (
-    SIGNIFICANT,
-    baseline_of,
-    interval,
-    lead_of,
-    p_value,
-    percent,
-    points,
-)
-from clew.evaluate.report.style import STYLE
+from clew.evaluate.report.model import Result, Sample, Timings
 from clew.evaluate.report.tables import Cell, Table, tables
 
-# A second wall behind the escaping: even markup that slipped through could run and fetch nothing.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+# A second wall behind the escaping: markup that slipped through could run and fetch nothing.
+PAGE = Template(
+    """<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>Clew evaluation: $title</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
+div { overflow-x: auto }
+table { border-collapse: collapse; margin: 1rem 0 }
+caption { text-align: left; font-weight: bold; font-size: 1.2rem }
+th, td { padding: .2rem .7rem; border-bottom: 1px solid #8886; text-align: right }
+th:first-child, .text { text-align: left }
+small { display: block; opacity: .7 }
+.best { font-weight: bold }
+@media (prefers-color-scheme: dark) { body { background: #181818; color: #ddd } }
+</style></head>
+<body><h1>$title</h1>
+<p>$summary</p>
+$tables
+$notes
+</body></html>
+"""
+)
+TABLE = Template(
+    "<div><table><caption>$title</caption><thead><tr>$head</tr></thead><tbody>$rows</tbody></table></div>\n<p>$note</p>"
+)
 
 
 def render_html(
     result: Result, samples: Sequence[Sample] = (), *, timings: Timings | None = None
 ) -> str:
     """Return the page; without timings, equal reports give equal pages."""
-    title = f"{result.dataset} · {result.part}"
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        element("title", f"Clew evaluation: {title}"),
-        element("style", Markup(STYLE)),
+    facts = tuple((Cell(name), Cell(value)) for name, value in provenance(result))
+    made = (
+        *tables(result, samples, timings=timings),
+        Table("Provenance", ("what", "value"), facts, texts=2),
     )
-    top = element("header", element("h1", title), element("p", summary(result)))
-    main = element(
-        "main",
-        top,
-        _tiles(result),
-        *_sections(result, samples, timings),
-        _notes(result),
-        _provenance(result),
-    )
-    return f"<!doctype html>\n{element('html', head, element('body', main), lang='en')}\n"
-
-
-def _sections(result: Result, samples: Sequence[Sample], timings: Timings | None) -> list[Markup]:
-    """Return the plots, each before the table that holds its numbers."""
-    spread = f"The mark is the mean, the whisker its {result.confidence:.0%} interval. Percent."
-    pictures = {
-        f"{result.measure} by category": _pictures([category_plot(result)], spread, wide=True),
-        "Ablations": _pictures(
-            [ablation_plot(result)],
-            f"Faint: not significant at p < {SIGNIFICANT:g} after correction.",
-            wide=True,
-        ),
-        "Cost of a question": _pictures(
-            cost_plots(result, timings), "Up and to the left is better."
-        ),
-        "Largest gains and losses": _pictures(
-            delta_plots(result, samples), "All questions, sorted by difference, in points."
-        ),
-    }
-    made = {table.title: table for table in tables(result, samples, timings=timings)}
-    titles = [
-        *made,
-        *(title for title, picture in pictures.items() if picture and title not in made),
-    ]
-    heading = {"Largest gains and losses": "Question by question"}
-    return [
-        element(
-            "section",
-            element("h2", heading.get(title, title)),
-            pictures.get(title, Markup("")),
-            _table(made.get(title)),
-        )
-        for title in titles
-    ]
-
-
-def _pictures(drawn: Sequence[Markup], note: str, *, wide: bool = False) -> Markup:
-    kept = [
-        element(
-            "div",
-            each,
-            class_="scroll wide" if wide else "scroll",
-            tabindex="0",
-            role="region",
-            aria_label="plot",
-        )
-        for each in drawn
-        if each
-    ]
-    return (
-        joined(element("p", note), element("div", *kept, class_=None if wide else "plots"))
-        if kept
-        else Markup("")
+    notes = "".join(f"<li>{text(note)}</li>" for note in result.notes)
+    return PAGE.substitute(
+        title=text(f"{result.dataset} · {result.part}"),
+        summary=text(summary(result)),
+        tables="\n".join(map(_table, made)),
+        notes=f"<h2>Notes</h2><ul>{notes}</ul>" if notes else "",
     )
 
 
-def _tiles(result: Result) -> Markup:
-    """Return the few numbers that a reader came for."""
-    lead, floor = lead_of(result), baseline_of(result)
-    tiles = [_tile("questions", str(result.questions), f"level {result.level}")]
-    for row in (row for row in (floor, lead) if row is not None and result.measure in row.measures):
-        if not (row is floor and row is lead and len(tiles) > 1):
-            tiles.append(
-                _tile(
-                    f"{row.system}, {result.measure}",
-                    percent(row.measures[result.measure]),
-                    interval(row.ci.get(result.measure)),
-                )
-            )
-    if lead and floor and lead is not floor and result.measure in floor.measures:
-        versus = next(
-            (
-                each
-                for each in result.comparisons
-                if _is_headline(each, lead.system, result.measure)
-            ),
-            None,
-        )
-        difference = points(lead.measures[result.measure] - floor.measures[result.measure])
-        detail = f"{interval(versus.ci, signed=True)}, " if versus else ""
-        tiles.append(
-            _tile(
-                f"{lead.system} against {BASELINE}, points",
-                difference,
-                f"{detail}p {p_value(lead.p_vs_bm25)}",
-            )
-        )
-    return element("dl", *tiles, class_="tiles")
+def text(value: str) -> str:
+    """Return text that shows as it is; signs that HTML cannot hold become the replacement sign."""
+    return escape(_UNSHOWABLE.sub("\ufffd", value), quote=True)
 
 
-def _is_headline(each: Versus, system: str, measure: str) -> bool:
-    return (each.baseline, each.variant, each.measure) == (BASELINE, system, measure)
-
-
-def _tile(name: str, figure: str, small: str) -> Markup:
-    return element(
-        "div",
-        element("dt", name),
-        element("dd", figure, class_="figure"),
-        element("dd", small or "\u00a0", class_="small"),
+def _table(table: Table) -> str:
+    head = (f'<th scope="col">{text(column)}</th>' for column in table.columns)
+    return TABLE.substitute(
+        title=text(table.title),
+        head="".join(head),
+        rows="".join(_row(row, table.texts) for row in table.rows),
+        note=text(table.note),
     )
 
 
-def _table(table: Table | None) -> Markup:
-    if table is None:
-        return Markup("")
-    heads = (
-        element("th", name, scope="col", class_="text" if place < table.texts else None)
-        for place, name in enumerate(table.columns)
-    )
-    head = element("thead", element("tr", *heads))
-    body = element("tbody", *(_row(row, table.texts) for row in table.rows))
-    grid = element("table", element("caption", table.title), head, body)
-    note = element("p", table.note) if table.note else Markup("")
-    return joined(
-        note,
-        element("div", grid, class_="scroll", tabindex="0", role="region", aria_label=table.title),
-    )
+def _row(cells: Sequence[Cell], texts: int) -> str:
+    first, *rest = cells
+    return f'<tr><th scope="row">{text(first.text)}</th>{"".join(_cells(rest, texts))}</tr>'
 
 
-def _row(cells: Sequence[Cell], texts: int) -> Markup:
-    rest = (_cell(cell, text=place < texts) for place, cell in enumerate(cells[1:], start=1))
-    return element("tr", element("th", cells[0].text, scope="row"), *rest)
-
-
-def _cell(cell: Cell, *, text: bool) -> Markup:
-    down = (
-        element("span", "▼ ", class_="worse", role="img", aria_label="lower,") if cell.worse else ""
-    )
-    detail = element("small", cell.detail) if cell.detail else ""
-    return element(
-        "td", down, cell.text, detail, class_="text" if text else "best" if cell.best else None
-    )
-
-
-def _notes(result: Result) -> Markup:
-    if not result.notes:
-        return Markup("")
-    return element(
-        "section",
-        element("h2", "Notes"),
-        element("ul", *(element("li", note) for note in result.notes)),
-    )
-
-
-def _provenance(result: Result) -> Markup:
-    pairs = [
-        joined(element("dt", name), element("dd", value)) for name, value in provenance(result)
-    ]
-    lead = element(
-        "p", "Two runs with the same data, configuration, seed and versions give the same bytes."
-    )
-    return element(
-        "section", element("h2", "Provenance"), lead, element("dl", *pairs, class_="provenance")
-    )
+def _cells(cells: Iterable[Cell], texts: int) -> Iterable[str]:
+    for place, cell in enumerate(cells, start=1):
+        kind = "text" if place < texts else "best" if cell.best else ""
+        down = "▼ " if cell.worse else ""
+        detail = f"<small>{text(cell.detail)}</small>" if cell.detail else ""
+        yield f'<td class="{kind}">{down}{text(cell.text)}{detail}</td>'

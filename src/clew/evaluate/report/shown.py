@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from clew.evaluate.measures.names import in_order
 from clew.evaluate.report.model import BASELINE, Result, Row
-from clew.evaluate.statistics import Interval
+from clew.evaluate.significance import Interval
 
 MINUS = "\u2212"
 NOTHING = "–"

@@ -21,8 +21,9 @@ from clew.evaluate.report.shown import (
     times,
     words,
 )
-from clew.evaluate.statistics import Interval
+from clew.evaluate.significance import Interval
 
+SHOWN_TEXT = 120  # characters of a missed memory
 TERMINAL_MEASURES = 6  # as many columns as fit 100 characters beside system and p
 
 
@@ -66,6 +67,8 @@ def tables(
         category_table(result),
         comparison_table(result),
         ablation_table(result),
+        ablation_category_table(result),
+        missed_table(result),
         hop_table(result),
         walk_table(result),
         cost_table(result),
@@ -193,6 +196,33 @@ def ablation_table(result: Result) -> Table:
     columns = ("variant", "measure", "value", "change", "p", "p (Holm)", "rankings changed")
     note = "One stage or setting altered at a time; the change is against the full recipe, in points. ▼: lower."
     return Table("Ablations", columns, rows, note, texts=2)
+
+
+def ablation_category_table(result: Result) -> Table:
+    """Return what each altered stage did to each category."""
+    names = sorted({name for each in result.ablations for name in each.by_category})
+    rows = tuple(
+        (Cell(each.variant), *(_signed(each.by_category.get(name)) for name in names))
+        for each in result.ablations
+        if each.changed
+    )
+    note = f"The change of {result.measure}, in points. ▼: lower."
+    return Table("Ablations by category", ("variant", *names), rows if len(names) > 1 else (), note)
+
+
+def _signed(value: float | None) -> Cell:
+    return Cell(points(value), worse=(value or 0) < 0)
+
+
+def missed_table(result: Result) -> Table:
+    """Return what one's own questions needed and did not get."""
+    rows = tuple(
+        (Cell(each.question), Cell(each.text[:SHOWN_TEXT]), Cell(each.sentence))
+        for each in result.missed
+    )
+    return Table(
+        "Missed", ("question", "needed", "why"), rows, "Needed and not among the hits.", texts=3
+    )
 
 
 def hop_table(result: Result) -> Table:

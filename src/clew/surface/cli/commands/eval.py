@@ -6,9 +6,11 @@ import click
 
 from clew.surface.cli.commands.eval_ablate import ablate_command
 from clew.surface.cli.commands.eval_compare import compare_command
+from clew.surface.cli.commands.eval_own import init_command, watch_command
 from clew.surface.cli.commands.eval_report import report_command
 from clew.surface.cli.commands.eval_run import run_command
 from clew.surface.cli.commands.eval_sets import datasets_command, fetch_command
+from clew.surface.cli.commands.eval_sweep import sweep_command
 
 
 @click.group("eval")
@@ -24,6 +26,9 @@ for _command in (
     run_command,
     compare_command,
     ablate_command,
+    sweep_command,
+    init_command,
+    watch_command,
     report_command,
     datasets_command,
     fetch_command,

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from clew.surface.cli.commands.eval_options import finish, measured, plan_of, watched
+from clew.surface.cli.commands.eval_options import finish, listed, measured, plan_of, watched
 from clew.surface.cli.session import Session, common
 
 WITHOUT_EFFECT = 1
@@ -22,6 +22,7 @@ WITHOUT_EFFECT = 1
     help="One of your own: settings to alter; repeatable.",
 )
 @click.option("--no-usual", is_flag=True, help="Try only the variants given with --variant.")
+@click.option("--only", metavar="NAME,…", default="", help="Of the usual variants only these.")
 @click.option(
     "--keep-going", is_flag=True, help="Exit with 0 also when a variant changed no ranking."
 )
@@ -32,6 +33,7 @@ def ablate_command(
     asked: dict[str, Any],
     variants: tuple[str, ...],
     no_usual: bool,
+    only: str,
     keep_going: bool,
 ) -> int:
     """Alter one stage or setting at a time: what changes?
@@ -48,7 +50,7 @@ def ablate_command(
     own = [variant_of(each) for each in variants]
     plan = plan_of(session, asked)
     with watched(session) as watch:
-        report = ablate(plan, variants=own, usual=not no_usual, watch=watch)
+        report = ablate(plan, variants=own, usual=not no_usual, only=listed(only), watch=watch)
     finish(session, report, asked)
     inert = any(not each.changed for each in report.result.ablations) or any(
         row.error for row in report.result.rows

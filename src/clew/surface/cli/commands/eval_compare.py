@@ -44,6 +44,12 @@ from clew.surface.cli.session import Session, common
     help="Chunks of every hop but the last.",
 )
 @click.option(
+    "--early-stop/--no-early-stop",
+    default=True,
+    show_default=True,
+    help="Stop when nothing is to be gained.",
+)
+@click.option(
     "--expander",
     type=click.Choice(["code", "prose"]),
     help="What a hop follows. [code for sets of code, else prose]",
@@ -60,8 +66,8 @@ def compare_command(
 ) -> int:
     """Compare retrieval policies on one budget of chunks.
 
-    Multi-hop is compared with one search for K results and with one search that may look at as many chunks. samples.jsonl
-    has a line for each question with single, multi, delta and cost.
+    Each policy (multi-hop, follow-names) meets one search that looks at as many chunks, and one that returns as many hits and
+    looks at a third fewer. All are ordered by the same scorer. samples.jsonl has a line for each question, policy and budget.
 
     \b
       clew eval compare --dataset 2wiki --path data/2wiki --policies single-hop,multi-hop --budget 15

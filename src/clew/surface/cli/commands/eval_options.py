@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from clew.evaluate.plan import Plan, Watch
     from clew.evaluate.report import Report
 
-# taken as they are
 PLAIN = (
     "dataset",
     "part",
@@ -30,10 +29,12 @@ PLAIN = (
     "overlap",
     "k",
     "limit",
+    "sample",
+    "corpus_tokens",
     "seed",
     "resamples",
     "jobs",
-)
+)  # taken as they are
 
 
 def measured(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,7 +57,7 @@ def measured(function: Callable[..., Any]) -> Callable[..., Any]:
             required=True,
             help="Which set; clew eval datasets lists them.",
         ),
-        option("--path", metavar="DIR", required=True, help="The folder that holds it."),
+        option("--path", metavar="DIR", help="The folder that holds it. [clew-eval for mine]"),
         option(
             "--part",
             metavar="NAME",
@@ -109,6 +110,13 @@ def measured(function: Callable[..., Any]) -> Callable[..., Any]:
             help="What to measure, the headline first, such as recall@5,MRR.",
         ),
         option("--limit", type=int, metavar="N", help="The first questions only."),
+        option("--sample", type=int, metavar="N", help="So many questions, drawn by the seed."),
+        option(
+            "--corpus-tokens",
+            type=int,
+            metavar="N",
+            help="About so much text: what answers them, and other texts drawn by the seed.",
+        ),
         option(
             "--option",
             "options",
@@ -179,18 +187,23 @@ def plan_of(session: Session, asked: dict[str, Any]) -> Plan:
 
     from clew.evaluate.plan import Plan, default_cache  # noqa: PLC0415
 
-    settings = dict(_pair("set", each) for each in asked["settings"])
+    settings = dict(key_value("set", each) for each in asked["settings"])
     if asked["model"] is not None:
         settings["model.embedder"] = asked["model"]
+    path = asked["path"] or {"mine": "clew-eval"}.get(asked["dataset"])
+    if path is None:
+        raise InputError(
+            "path", path, "is missing", "Name the folder that holds the set: --path DIR."
+        )
     return Plan(
-        path=expanded(asked["path"]),
+        path=expanded(path),
         cache=expanded(asked["cache"]) if asked["cache"] else default_cache(),
         config=Path(session.config) if session.config else None,
         measures=listed(asked["measures"]),
         settings=settings,
         options={
-            name: _value(value)
-            for name, value in (_pair("option", each) for each in asked["options"])
+            name: option_value(value)
+            for name, value in (key_value("option", each) for each in asked["options"])
         },
         **{name: asked[name] for name in PLAIN},
     )
@@ -205,7 +218,8 @@ def listed(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def _pair(option: str, text: str) -> tuple[str, str]:
+def key_value(option: str, text: str) -> tuple[str, str]:
+    """Return both sides of KEY=VALUE."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise InputError(
@@ -217,7 +231,7 @@ def _pair(option: str, text: str) -> tuple[str, str]:
     return key.strip(), value
 
 
-def _value(text: str) -> Any:
+def option_value(text: str) -> Any:
     """Read true, false and whole numbers; everything else is text."""
     known = {"true": True, "false": False, "on": True, "off": False}
     return known.get(text.casefold(), int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else text)

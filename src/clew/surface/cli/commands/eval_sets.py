@@ -14,7 +14,7 @@ from clew.surface.cli.text import clean
 if TYPE_CHECKING:
     from clew.evaluate.datasets import Card, Presence
 
-FETCHABLE = ("swe-qa", "semble")
+FETCHABLE = ("swe-qa", "semble", "swe-bench", "repoeval")
 
 
 @click.command("datasets")
@@ -72,16 +72,17 @@ def _show(found: list[tuple[Card, Presence | None]]) -> None:
 def fetch_command(session: Session, name: str, folder: str) -> None:
     """Fetch the source trees that the set NAME asks about.
 
-    For swe-qa and semble: the pinned source distributions from your package index (two of semble's
-    projects from npm), checked by their hashes, text files only; nothing in them is run. What is in
-    DIR already is left alone.
+    For swe-qa, semble, swe-bench (the releases that 35 instances of Lite name) and repoeval (the
+    four projects that have releases): the pinned source distributions from your package index (two
+    of semble's projects from npm), checked by their hashes, text files only; nothing in them is
+    run. What is in DIR already is left alone.
     """
     if name not in FETCHABLE:
         raise InputError(
             "name",
             name,
             "cannot be fetched",
-            f"Only {' and '.join(FETCHABLE)} can; clew eval datasets says how to get the others.",
+            f"Only {', '.join(FETCHABLE)} can; clew eval datasets says how to get the others.",
         )
     # Each start pays for what it uses
     from clew.evaluate.datasets import fetch_sources  # noqa: PLC0415
