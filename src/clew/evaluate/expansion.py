@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from clew.evaluate.data import Passage
-from clew.text.words import STOP_WORDS, folded, terms, words
+from clew.text.words import STOP_WORDS, fold, terms, words
 
 MAX_QUERIES = 5  # mission B3
 MIN_SYMBOL = 3
@@ -142,13 +142,13 @@ class ProseExpander:
         view: Sequence[str] = (),  # noqa: ARG002
     ) -> list[str]:
         """Return names to search for; rare words where there are too few names."""
-        asked = {folded(word) for word in words(question)}
+        asked = {fold(word) for word in words(question)}
         counts = self.counts.get(space, {})
         names = [
             name
             for text in texts
             for name in names_of(text)
-            if not {folded(word) for word in words(name)} <= asked | STOP_WORDS
+            if not {fold(word) for word in words(name)} <= asked | STOP_WORDS
         ]
         chosen = rarest(names, counts)
         if len(chosen) < MAX_QUERIES:
@@ -156,7 +156,7 @@ class ProseExpander:
                 word
                 for text in texts
                 for word in words(text)
-                if folded(word) not in asked | STOP_WORDS and len(word) > MIN_SYMBOL
+                if fold(word) not in asked | STOP_WORDS and len(word) > MIN_SYMBOL
             ]
             chosen += [
                 word for word in rarest(rare, counts) if not any(word in name for name in chosen)
@@ -175,7 +175,7 @@ def names_of(text: str) -> list[str]:
         name = match.group().strip(" .,'’-")
         if (
             len(name) >= MIN_SYMBOL
-            and folded(name) not in STOP_WORDS
+            and fold(name) not in STOP_WORDS
             and (" " in name or not _begins(text, match.start()))
         ):
             found.append(name)

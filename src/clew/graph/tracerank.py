@@ -26,7 +26,7 @@ BURST = timedelta(hours=24)
 BURST_SHARE = 0.2
 GRAPH_GAIN = 0.15
 LIFE_DAYS = {Stability.DYNAMIC: 90.0, Stability.EPHEMERAL: 7.0}
-LEAST_TEMPORAL = 0.01
+MIN_TEMPORAL = 0.01
 DAY = timedelta(days=1)
 
 
@@ -102,7 +102,7 @@ def temporal(stability: Stability, *, age_days: float) -> float:
     (0.01, 1.0)
     """
     life = LIFE_DAYS.get(stability)
-    return 1.0 if life is None else max(LEAST_TEMPORAL, math.exp(-max(0.0, age_days) / life))
+    return 1.0 if life is None else max(MIN_TEMPORAL, math.exp(-max(0.0, age_days) / life))
 
 
 def factors(
@@ -129,21 +129,21 @@ def factors(
     )
 
 
-def bounded(multiplier: float, *, least: float, most: float) -> float:
+def bound(multiplier: float, *, least: float, most: float) -> float:
     """Return the multiplier, no smaller than `least` and no larger than `most`.
 
-    >>> bounded(0.01, least=0.67, most=1.5), bounded(1.2, least=0.67, most=1.5), bounded(3.0, least=0.67, most=1.5)
+    >>> bound(0.01, least=0.67, most=1.5), bound(1.2, least=0.67, most=1.5), bound(3.0, least=0.67, most=1.5)
     (0.67, 1.2, 1.5)
     """
     return min(most, max(least, multiplier))
 
 
-def reached(relevance: float, *, best: float, share: float) -> bool:
+def is_relevant(relevance: float, *, best: float, share: float) -> bool:
     """Tell whether a hit is relevant enough for its history to count.
 
     At least a share as relevant as the best.
 
-    >>> reached(0.4, best=0.8, share=0.5), reached(0.39, best=0.8, share=0.5)
+    >>> is_relevant(0.4, best=0.8, share=0.5), is_relevant(0.39, best=0.8, share=0.5)
     (True, False)
     """
     return relevance >= share * best

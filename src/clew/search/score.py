@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import count
 from typing import Any
 
-from clew.graph.tracerank import LIFE_DAYS, Switches, bounded, factors, reached
+from clew.graph.tracerank import LIFE_DAYS, Switches, bound, factors, is_relevant
 from clew.ports import Store
 from clew.search.state import Component, Hit, LazyHits, Recall, with_nodes
 from clew.settings import Weights
@@ -255,7 +255,9 @@ class TraceRank:
         return replace(recall, hits=hits.with_replaced(changed)) if changed else recall
 
     def _reaches(self, hit: Hit, best: float) -> bool:
-        return reached(hit.components[SEMANTIC].value, best=best, share=self.min_relevance_share)
+        return is_relevant(
+            hit.components[SEMANTIC].value, best=best, share=self.min_relevance_share
+        )
 
     def _multipliers(self, ids: list[NodeId], where: Filter) -> dict[NodeId, float]:
         """Return the factors that differ from 1."""
@@ -270,7 +272,5 @@ class TraceRank:
             id: factors(each, now=now, at=at, switches=self.switches).product
             for id, each in relevant.items()
         }
-        found = {
-            id: bounded(factor, least=self.least, most=self.most) for id, factor in made.items()
-        }
+        found = {id: bound(factor, least=self.least, most=self.most) for id, factor in made.items()}
         return {id: factor for id, factor in found.items() if factor != 1.0}

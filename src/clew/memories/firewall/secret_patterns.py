@@ -39,13 +39,13 @@ class Rule:
         group: int | str = "secret" if "(?P<secret>" in self.pattern else 0
         return (
             Secret(self.name, *found.span(group))
-            for found in compiled(self.pattern).finditer(text)
+            for found in compile_pattern(self.pattern).finditer(text)
             if self.holds(found[group])
         )
 
 
 @cache
-def compiled(pattern: str) -> re.Pattern[str]:
+def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Return a pattern ready to be used; most never are."""
     return re.compile(pattern)
 
@@ -80,12 +80,12 @@ def private_keys(text: str) -> Iterator[Secret]:
     """
     if PRIVATE not in text:
         return
-    ends = [found.end() for found in compiled(_SHAPES_END).finditer(text)]
+    ends = [found.end() for found in compile_pattern(_SHAPES_END).finditer(text)]
     at = following = 0
-    while begin := compiled(_BEGIN).search(text, at):
+    while begin := compile_pattern(_BEGIN).search(text, at):
         while following < len(ends) and ends[following] < begin.end():
             following += 1
-        body = compiled(_BODY).match(text, begin.end())
+        body = compile_pattern(_BODY).match(text, begin.end())
         at = (
             ends[following]
             if following < len(ends)
@@ -95,7 +95,7 @@ def private_keys(text: str) -> Iterator[Secret]:
 
 
 def _is_password(value: str) -> bool:
-    return compiled(PLACEHOLDER).fullmatch(value) is None and value.casefold() not in {
+    return compile_pattern(PLACEHOLDER).fullmatch(value) is None and value.casefold() not in {
         "password",
         "passwd",
         "pass",
@@ -133,7 +133,9 @@ HEADER = Rule(
 
 
 def _holds_session(value: str) -> bool:
-    return any(_is_token(each) for each in compiled(r"(?<==)[\w%.~+/-]{16,}+").findall(value))
+    return any(
+        _is_token(each) for each in compile_pattern(r"(?<==)[\w%.~+/-]{16,}+").findall(value)
+    )
 
 
 COOKIE = Rule(
@@ -203,8 +205,10 @@ KUBERNETES = "kind: Secret"
 
 def kubernetes_secrets(text: str) -> Iterator[Secret]:
     """Yield the values of a Kubernetes Secret, which nothing but their place gives away."""
-    for block in compiled(_KUBERNETES).finditer(text):
-        for entry in compiled(_ENTRY).finditer(text, block.start("entries"), block.end("entries")):
+    for block in compile_pattern(_KUBERNETES).finditer(text):
+        for entry in compile_pattern(_ENTRY).finditer(
+            text, block.start("entries"), block.end("entries")
+        ):
             yield Secret("kubernetes_secret", *entry.span("secret"))
 
 

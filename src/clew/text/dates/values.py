@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias
 
-from clew.text.words import STOP_WORDS, folded, words
+from clew.text.words import STOP_WORDS, fold, words
 from clew.times import iso
 
 # Is a question about anything but a time? "What happened last week?" is not.
 
 # Words that ask for whatever there is; none of them tells one memory from another.
-_WHATEVER = frozenset(
+_GENERIC_WORDS = frozenset(
     """
     happen happens happened happening occur occurs occurred occurring went go going goes gone take took taken place done made make
     new news event events memory memories note notes noted entry entries thing things stuff item items everything anything something
@@ -31,15 +31,15 @@ def names_a_topic(rest: str) -> bool:
     (False, True, False)
     """
     return any(
-        word not in STOP_WORDS and word not in _WHATEVER
-        for word in (folded(each) for each in words(rest))
+        word not in STOP_WORDS and word not in _GENERIC_WORDS
+        for word in (fold(each) for each in words(rest))
     )
 
 
 Relation: TypeAlias = Literal["in", "before", "after", "since", "until"]
 """How a span lies to the time that was named."""
 
-TICK = timedelta(microseconds=1)
+RESOLUTION = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +80,12 @@ class Event:
         (None, datetime.datetime(2024, 4, 30, 23, 59, 59, 999999))
         """
         if self.relation == "before":
-            return None, start - TICK
+            return None, start - RESOLUTION
         if self.relation == "after":
-            return end + TICK, None
+            return end + RESOLUTION, None
         if self.relation == "in" and start == end:  # what lasted is known by its day at least
             start = start.replace(hour=0, minute=0, second=0, microsecond=0)
-            end = start + timedelta(days=1) - TICK
+            end = start + timedelta(days=1) - RESOLUTION
         return (None if self.relation == "until" else start), (
             None if self.relation == "since" else end
         )
