@@ -1,6 +1,4 @@
-"""What a node names and is about (V8).
-
-The one reading of texts that commit, import, loading and evaluation share.
+"""Find what a node names and what it is about, for commit, import, loading and evaluation.
 
 Memories and chunks have mentions; sections and documents would only repeat those of their chunks. A
 memory is about what its title says, and so is the first chunk of a document; the names inside a

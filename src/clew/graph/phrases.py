@@ -1,4 +1,4 @@
-"""Which stretches of a text could be somebody's name? Every run of words that begins like one, as a key to look up."""
+"""Yield every run of words that may be a known name, as a key to look up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TraceRank: what a memory's history says about it, as a factor on its relevance.
+"""Compute TraceRank, the factor of a memory's history on its relevance.
 
 Events are REINFORCE_EXACT and REINFORCE_NEAR: somebody said it again. The ADD with which every
 memory begins tells nothing apart from its age, which the score knows as recency; an ACCESS is
@@ -90,11 +90,9 @@ def graph(related: int) -> float:
 
 
 def temporal(stability: Stability, *, age_days: float) -> float:
-    """Return how much of a statement is left.
+    """Return 1 for static and unknown stability, else max(0.01, e^(−age/life)).
 
-    Of a static or unknown one all, of others max(0.01, e^(−age/life)).
-
-    A dynamic one lives 90 days, an ephemeral one 7.
+    The life of a dynamic statement is 90 days, of an ephemeral one 7.
 
     >>> [round(temporal(stability, age_days=7), 6) for stability in Stability]
     [1.0, 0.92517, 0.367879, 1.0]

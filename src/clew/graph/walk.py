@@ -1,4 +1,4 @@
-"""How far does a signal carry? Spreading from a few starts along links, best first (V15, V16).
+"""Spread relevance from a few start nodes along links, strongest signal first.
 
 A link passes on p = weight × signal × μ, so that a signal only ever fades and no p saturates. All
 starts share one queue: the strongest signal goes on first, whoever it came from, until the budget

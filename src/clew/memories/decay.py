@@ -1,6 +1,4 @@
-"""Which memories fade, and when? Decay and archiving (V11).
-
-Nothing is deleted, and what is protected stays.
+"""Archive memories whose decay score fell below the limit; protected ones stay.
 
 The days run from a memory's last use: its commit, a reinforcement, or a recall that returned it.
 From its commit alone a memory of the usual importance would go after 16 days however often it is

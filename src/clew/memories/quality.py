@@ -1,4 +1,4 @@
-"""What is said of a text's quality, and by which analyser."""
+"""Assess the quality of a text from substance, specificity, coherence and clarity."""
 
 from __future__ import annotations
 
@@ -36,9 +36,6 @@ from clew.types import Quality, Stub
 # raise it with any change that moves a number: stored assessments of another version are stale
 ANALYSER_VERSION = 1
 
-
-# Texts that say nothing whatever their length: what the gates at commit would turn away, and
-# chatter behind a speaker's name.
 
 # different words; idle talk with more of them has not been seen, and long texts need not be read
 # again
@@ -87,8 +84,6 @@ def is_idle(reading: TextFeatures) -> bool:
     said = _SPEAKER.sub("", reading.plain)
     return is_chatter(said) or idle_talk(said) is not None
 
-
-# The four parts of quality, each a formula over one reading of a text, each from 0 to 1.
 
 # different telling words at which substance is a half: "Postgres listens on port 6543" has four
 HALF_SUBSTANCE = 3
@@ -206,9 +201,6 @@ def _fresh_share(reading: TextFeatures) -> float:
     said = [unit.telling for unit in reading.units if unit.telling]
     return len(set(said)) / len(said) if said else 0.0
 
-
-# Which texts are no texts of their own: the place of a picture, a pointer, a menu, a jotting, a
-# lone sentence.
 
 STUB_WORDS = 120  # a longer text is none of these but a list of references
 SENTENCE_WORDS = 15  # a longer sentence stands by itself; half of English sentences are shorter
@@ -430,8 +422,6 @@ def _has_binding_unit(reading: TextFeatures) -> bool:
 def _is_pointer(word: str) -> bool:
     return word in POINTERS or word.isdigit() or len(word) == 1
 
-
-# From the parts to one number.
 
 # What a text tells decides; how it is put hardly makes a memory worthless. Set on the calibration
 # half of the labelled examples

@@ -1,7 +1,4 @@
-"""One look at a text, shared by all judgements.
-
-Its lines, its sentences, and what their words tell.
-"""
+"""Extract the features of a text that the quality score and the gates share."""
 
 from __future__ import annotations
 
@@ -14,8 +11,6 @@ from typing import NamedTuple
 
 from clew.memories.small_talk import content_words, is_content_word
 from clew.text.words import STOP_WORDS, WORD_CACHE_SIZE, fold, words
-
-# Short lists of words that the judgements share; they are in lexicon.toml.
 
 _LISTS = tomllib.loads(files("clew.memories").joinpath("quality.toml").read_text(encoding="utf-8"))
 FUNCTION_WORDS, VERBS, NAVIGATION, POINTERS, STRONG_POINTERS, CONTENTS, MEDIA = (
@@ -31,9 +26,6 @@ FUNCTION_WORDS, VERBS, NAVIGATION, POINTERS, STRONG_POINTERS, CONTENTS, MEDIA = 
     )
 )
 
-
-# What one stretch between two spaces adds to a text, remembered: a text repeats most of its
-# stretches.
 
 BINDING = STOP_WORDS | FUNCTION_WORDS | VERBS
 RARE_WORD_WEIGHT = 0.5  # how much a rare word pins down

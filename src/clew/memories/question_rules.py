@@ -1,6 +1,4 @@
-"""Questions by rule: what an English sentence about a problem, a remedy or a warning answers.
-
-Nothing where the rules are unsure.
+"""Make questions by rule from English sentences about a problem, a remedy or a warning.
 
 Each rule is a pattern and the question that is made of its parts. Sentences are tried in their
 order, rules in theirs; the first that fits makes the sentence's one question.
@@ -15,9 +13,6 @@ from typing import NamedTuple, TypeAlias
 from clew.ports import Questions
 from clew.text.names.lexicon import is_common
 from clew.text.words import fold
-
-# English verbs as memories of problems use them: from how a sentence has them to how a question has
-# them.
 
 _IRREGULAR = """
 became:become began:begin broke:break built:build came:come caught:catch chose:choose cost:cost cut:cut drew:draw fell:fall
@@ -85,9 +80,6 @@ REMEDIES = {
 }  # fmt: skip
 
 
-# From a clause to a question: the verb goes to the front, and what only points elsewhere is not
-# asked about.
-
 SUBJECT_WORDS = 10  # a longer subject holds a clause of its own
 _END = re.compile(r"[;:] | [-–—] |, (?:so|which|but|and then|then|and) | until |, ?(?=\w+ing )")
 _WHEN = re.compile(r",? (?:when|after|until|unless|once) ")
@@ -111,7 +103,7 @@ def lower_first(text: str) -> str:
 def first_clause(text: str) -> str:
     """Return the first clause of a sentence.
 
-    >>> first_clause("the stuck queue; nobody knows why_question.")
+    >>> first_clause("the stuck queue; nobody knows why.")
     'the stuck queue'
     """
     return _END.split(text.strip(), maxsplit=1)[0].strip(" ,.;:!").removesuffix(" and").strip()

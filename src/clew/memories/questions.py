@@ -1,4 +1,4 @@
-"""Which memories get questions, what is kept of them, and where they are read again."""
+"""Make hypothetical questions for memories, store them and read them back."""
 
 from __future__ import annotations
 

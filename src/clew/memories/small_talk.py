@@ -1,4 +1,4 @@
-"""Idle talk, by its words: what people say to each other without telling anything.
+"""Detect small talk: text without content words.
 
 The lists are in idle.toml: English, with the commonest thanks and greetings of a few other
 languages. A word that is not listed tells something: text in a language or script we do not know is

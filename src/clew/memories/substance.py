@@ -1,9 +1,7 @@
-"""The second gate (mission V5).
+"""Reject texts without anything worth recalling.
 
-Texts without anything that someone could want to recall are turned away.
-
-Rules only, each a function from text to the value it objects to, or None. In doubt a text is kept:
-a needless memory costs a little room, a missing one costs the answer.
+Each rule is a function from a text to the value it objects to, or None. In doubt a text is kept: a
+needless memory costs a little space, a missing one costs the answer.
 """
 
 from __future__ import annotations

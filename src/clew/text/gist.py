@@ -1,4 +1,4 @@
-"""What stands for a long text where it cannot stand for itself: its opening and its ending (U5)."""
+"""Choose the part of a text that is embedded and searched."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def embedded_text(kind: Kind, text: str) -> str:
 
 
 def with_title(title: str, text: str) -> str:
-    """Return what a vector is made from: the title, if there is one, and the text."""
+    """Return the text with its title, if any, on a line above it."""
     return f"{title}\n{text}" if title else text
 
 
@@ -51,10 +51,10 @@ def searched_text(kind: Kind, text: str) -> str:
 
 
 def user_turns(text: str) -> str:
-    r"""Return what the user of an assistant says in a chat; any other text as it is.
+    r"""Return only the user's turns of a chat with an assistant; any other text unchanged.
 
-    The answers are many times as long, and hold the words of every subject: a session is found by
-    what it was about for the one who asked (LongMemEval's dev part: all@5 of sessions by BM25 78.6
+    The answers are many times as long and mention every subject, so a session is found by what its
+    user said (LongMemEval's dev part: all@5 of sessions by BM25 78.6
     instead of 72.4). The answers are found by their own chunks.
 
     >>> user_turns("user: I adopted a cat.\nassistant: Cats, dogs and parrots need care.\nuser: Her name is Luna.")
@@ -75,7 +75,7 @@ def user_turns(text: str) -> str:
 def leading_words(text: str, size: int) -> str:
     """Return the first words of a text, at most `size` characters.
 
-    Nothing where that is white space alone.
+    Empty if they are white space.
 
     >>> leading_words("one two three", 8)
     'one two'
@@ -89,7 +89,7 @@ def leading_words(text: str, size: int) -> str:
 def trailing_words(text: str, size: int) -> str:
     """Return the last words of a text, at most `size` characters.
 
-    Nothing where that is white space alone.
+    Empty if they are white space.
 
     >>> trailing_words("one two three", 10)
     'two three'
@@ -101,7 +101,7 @@ def trailing_words(text: str, size: int) -> str:
 
 
 def excerpt(text: str, *, room: int) -> str:
-    r"""Return a long text as its opening and its ending: what a vector of it is made from (U5).
+    r"""Return the first and last words of a long text, about `room` characters.
 
     >>> excerpt("alpha beta gamma delta omega", room=20)
     'alpha beta\n…\nomega'

@@ -1,4 +1,7 @@
-"""Where does a sentence end? After its sign and a space, or right after the sign in scripts that write no spaces."""
+"""Split text into paragraphs, sentences, clauses, words and letters.
+
+A sentence ends after a full stop and a space, or right after the stop in scripts without spaces.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +28,8 @@ def sentence_count(text: str) -> int:
     return found + bool(text[last:].strip())
 
 
-# Ways to take a stretch of text apart, from paragraphs down to letters; together the parts are the
-# whole stretch.
-
 Splitter: TypeAlias = Callable[[str, int, int], Iterator[tuple[int, int]]]
-"""From a text, a start and an end to the spans of the parts between."""
+"""From a text, a start and an end to consecutive spans that cover it."""
 
 _BLANK_LINE = re.compile(r"\n[^\S\n]*+\n\s*+")
 _RUN = re.compile(r"\S++\s*+")
@@ -40,7 +40,7 @@ _MAX_CLUSTER = 16  # marks on one letter; a longer row of them is not writing
 
 
 def paragraphs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield what stands between blank lines; those alone are left out."""
+    """Yield the spans between blank lines."""
     for blank in _BLANK_LINE.finditer(text, start, end):
         if blank.start() > start:
             yield start, blank.start()
@@ -50,7 +50,7 @@ def paragraphs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _split_after(pattern: re.Pattern[str]) -> Splitter:
-    """Return a cutter behind each match and the white space after it."""
+    """Return a splitter that cuts after each match and the white space behind it."""
 
     def parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         at = start

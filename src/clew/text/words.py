@@ -1,4 +1,4 @@
-"""From text to words: the one analysis that the index, the queries and the oracle share.
+"""Analyse text into words and index terms, for the index and for queries alike.
 
 Terms are what is indexed: case and accents folded, English words stemmed, CJK and Thai text cut
 into overlapping pairs (they write no spaces), identifiers whole and by their parts: `getUserName`,
@@ -132,7 +132,7 @@ def terms(text: str) -> list[str]:
 
 
 def word_terms(text: str) -> list[str]:
-    """Return the terms of a text's words alone, for whoever asks whether a text says every word of another.
+    """Return the terms of a text's words, without those of its compounds.
 
     >>> word_terms("user-name E4012")
     ['user', 'name', 'e4012', '4012']
@@ -155,9 +155,7 @@ def query_terms(text: str, *, compounds: bool = True) -> list[str]:
 def idf(rows: int, holding: int) -> float:
     """Return the inverse document frequency of a term that `holding` of all `rows` hold.
 
-    Ln(1 + (N − n + 0.5) / (n + 0.5)).
-
-    This is Lucene's variant, which stays above zero for a term that every row holds.
+    ln(1 + (N − n + 0.5) / (n + 0.5)) is Lucene's variant, which is never below zero.
 
     >>> round(idf(1000, 1), 3), round(idf(10, 9), 3), idf(10, 10) > 0
     (6.503, 0.147, True)
@@ -166,7 +164,7 @@ def idf(rows: int, holding: int) -> float:
 
 
 def query_weight(count: int) -> float:
-    """Return what a term counts that a question says this often: qf·(k3 + 1) / (qf + k3).
+    """Return the weight of a term that a query repeats `count` times: qf·(k3 + 1) / (qf + k3).
 
     >>> query_weight(1), query_weight(2), query_weight(1000) < K3 + 1
     (1.0, 1.8, True)
@@ -175,7 +173,7 @@ def query_weight(count: int) -> float:
 
 
 def keywords(text: str, *, limit: int) -> tuple[str, ...]:
-    """Return the most frequent telling words of a text, in reading order among equals.
+    """Return the most frequent content words of a text, ties in reading order.
 
     >>> keywords("Postgres is slow; tune Postgres vacuum", limit=2)
     ('postgres', 'slow')

@@ -1,4 +1,4 @@
-"""What does a name of one file stand for, through imports, re-exports and stars?"""
+"""Resolve names through imports, re-exports and stars, and calls to their definitions."""
 
 from __future__ import annotations
 
@@ -229,9 +229,6 @@ def _unit(path: str, symbols: FileSymbols) -> str:
         else ""
     )
 
-
-# Which definition does a call reach? The nearest meaning of its name; what has several meanings
-# reaches none.
 
 BY_TYPE = 0.8  # the receiver's type was declared, or it was made by its class
 ONLY_FUNCTION, ONLY_METHOD = 0.5, 0.4  # nothing else in the tree has the name

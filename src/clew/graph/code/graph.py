@@ -1,7 +1,4 @@
-"""The dependency graph of a source tree.
-
-Which file imports which, which call reaches which definition (B10).
-"""
+"""Build the dependency graph of a source tree: which file imports and calls which."""
 
 from __future__ import annotations
 
@@ -184,8 +181,6 @@ def _call_links(tree: SourceTree, names: Names) -> Iterable[CallLink]:
                     evidence,
                 )
 
-
-# From the graph of a source tree to edges between the nodes that its files have become.
 
 IMPORTS, DEFINES, CALLS = "IMPORTS", "DEFINES", "CALLS"
 CODE_EDGES = frozenset({IMPORTS, DEFINES, CALLS})

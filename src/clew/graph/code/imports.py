@@ -1,4 +1,4 @@
-"""How does each language write an import? One short reader each, from a statement of the syntax tree."""
+"""Read import statements of each language from its syntax tree."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ import numpy as np
 
 from clew.graph.code.languages import is_plausible, parser_of, syntax_tree
 from clew.graph.code.values import STAR, Import
-
-# The tree of a Rust `use`, flattened: which names come from which module.
 
 _SIGN = re.compile(r"//[^\n]*|/\*(?:.*?\*/|.*)|::|\bas\b|[{},*]|[\w#]+", re.DOTALL)
 _MAX_PATH = 20  # names
@@ -58,8 +56,6 @@ def _leaves(tree: str) -> list[tuple[list[str], str]]:
             path.append(sign.removeprefix("r#"))
     return leaves
 
-
-# What does a grammar's query find in a text? Names, places and lines, in characters.
 
 SMALL_SOURCE = 4_000  # letters: so much is parsed whatever it is
 _QUERIES = {  # languages that share some of their queries

@@ -1,4 +1,4 @@
-"""The programming languages whose syntax is known, and the grammars that know it."""
+"""Parse source texts with the tree-sitter grammars that are installed."""
 
 from __future__ import annotations
 
@@ -138,8 +138,7 @@ def kinds_of(format: str) -> Kinds:
     )
 
 
-# Is it worth parsing? Quotes and brackets that do not close make a parser search for hours.
-#
+# Unclosed quotes and brackets keep a parser busy for hours.
 # The recovery from errors of tree-sitter takes quadratic time and worse on texts that are no
 # programs: 60 kB of `/*"` keep it
 # busy for 20 s. `syntax_tree` stops that, but most such texts are known by one look in linear time.

@@ -1,7 +1,4 @@
-"""Where does an import lead? To files of the same tree, by the rules of each language.
-
-Elsewhere is nowhere.
-"""
+"""Resolve imports to files of the same source tree, by the rules of each language."""
 
 from __future__ import annotations
 

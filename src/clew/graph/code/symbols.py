@@ -1,7 +1,4 @@
-"""From a text to its symbols.
-
-The matches of a query become definitions, imports, calls and bindings.
-"""
+"""Parse a source text into its definitions, imports, calls and bindings."""
 
 from __future__ import annotations
 
@@ -25,8 +22,6 @@ from clew.graph.code.values import (
     FileSymbols,
     Import,
 )
-
-# What stands inside what? Definitions get their qualified names from the spans around them.
 
 MAX_DEPTH = 20  # names of a qualified name; deeper ones are told by their innermost
 
@@ -97,9 +92,6 @@ def _bases(
             derived[classes[place][1]].append(name.replace("::", "."))
     return derived
 
-
-# Which type does a declaration name? The class behind pointers, options, quotes and generic
-# arguments.
 
 # What holds one thing and passes calls on to it; a list or a map does not.
 _TRANSPARENT = re.compile(

@@ -1,6 +1,7 @@
-"""Does a text say anything beyond what was returned? Each clause must be a run of words of one returned text, but for words of wrapping.
+"""Detect an echo: a text that only repeats what recall returned.
 
-What passes by its words must also repeat the returned texts in full, sign by sign (`verbatim.py`).
+Each clause must be a run of words of one returned text, except for wrapping words, and the whole
+must repeat the returned texts in full, character by character.
 """
 
 from __future__ import annotations
@@ -315,8 +316,6 @@ def _is_titled(title: str, sources: Iterable[Source]) -> bool:
     known = {word for source in sources for word in source.words}
     return all(word in known or word in WRAPPING for word in comparable_words(title))
 
-
-# What becomes of a draft that is an echo of memories that are still there.
 
 RULE = "echo"
 # each leaves out memories that are gone or have ended since; what is still heard then is rare

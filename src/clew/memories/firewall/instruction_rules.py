@@ -1,7 +1,4 @@
-"""A rule knows one way to give orders, in several languages.
-
-It looks only where a sentence can begin to command.
-"""
+"""Rules that detect instructions to a reader, each for one kind and several languages."""
 
 from __future__ import annotations
 
@@ -227,9 +224,6 @@ def reveal_hidden(text: str) -> str:
     )
 
 
-# Marks between which a model's own turns and calls lie: in a memory they are out of place, and may
-# be taken for real.
-
 # What an order to a model begins with, after "system:"; "System: macOS 14" is none.
 _ORDER = (
     r"(?:you\b|your\b|ignore|disregard|forget|always|never|do not|don't|the (?:assistant|model|ai|user)|grant|approve|respond|answer|"
@@ -268,8 +262,6 @@ CALL = marker(
 )
 
 
-# The same orders in scripts that write no spaces: a command begins there wherever its words do.
-
 UNSPACED = (
     marker(
         "override",
@@ -297,8 +289,6 @@ UNSPACED = (
     marker("addressed", ["如果你是"], r"如果你是[^。\n]{0,6}(?:人工智能|语言模型|ai)"),
 )
 
-
-# Claims of authority, orders that are to hold for every answer, and orders to remember.
 
 _RULERS = r"(?:developer|creator|maker|administrator|admin|owner|operator|supervisor)s?"
 _POWERS = r"(?:authori[sz]e|grant|order|allow|permit|instruct|command|unlock|disable|enable|skip|reveal|export)"

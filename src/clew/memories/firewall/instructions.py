@@ -1,4 +1,4 @@
-"""All flags of a text."""
+"""Flag text that gives instructions to its reader."""
 
 from __future__ import annotations
 
@@ -25,9 +25,6 @@ from clew.memories.firewall.instruction_rules import (
     reveal_hidden,
     word_starts,
 )
-
-# Orders in words: to drop the rules, to be somebody else, to hide, to tell what is hidden, to send
-# things away.
 
 _RULES = (
     r"(?:instructions?|rules?|guidelines?|directives?|prompts?|polic(?:y|ies)|orders|constraints|restrictions|programming|training|"
@@ -191,8 +188,6 @@ LEAK = command(
     r"(?:покажи|выведи|напиши|раскрой)[^.\n]{0,20}(?:промпт|скрытые инструкции)",
 )
 
-
-# Orders that reach out: to send things away, to call a tool; and texts that speak to a machine.
 
 _HELD = (
     r"(?:conversations?|chats?|history|memor(?:y|ies)|credentials?|passwords?|api keys?|keys|secrets?|tokens?|system prompt|"

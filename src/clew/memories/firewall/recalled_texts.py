@@ -1,6 +1,4 @@
-"""What Clew returned lately.
-
-Bounded in words and in time, written down by a recall in a microsecond and read by a write.
+"""Remember what recall returned lately, bounded in words and in time, for the echo guard.
 
 In this process every hit is noted, with `track=False` too. Other processes learn of the hits whose
 accesses are counted: the ids of those, never their texts, are kept beside the memories by the same
@@ -29,8 +27,6 @@ from clew.ports import Store
 from clew.text.words import fold, terms, words
 from clew.times import iso, parse_time
 from clew.types import Node, NodeId
-
-# A text as words in order, sentence by sentence: what is compared with what was returned.
 
 # Where one statement ends and the next begins.
 SENTENCES = r"(?<=[.!?…])\s+|(?<=[。\uff01\uff1f])\s*|\n+"
@@ -282,9 +278,6 @@ def _source(node: Node, text: str, at: datetime, *, title: str = "") -> Source:
         tuple(comparable_words(f"{title}\n{text}")[:MAX_WORDS]),
     )
 
-
-# What stands around a recalled text when it comes back: "From memory: …", "As you told me earlier,
-# …", Clew's own signs and numbers.
 
 _LISTS: Mapping[str, str] = tomllib.loads(
     files("clew.memories.firewall").joinpath("echo.toml").read_text(encoding="utf-8")

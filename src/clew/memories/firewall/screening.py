@@ -1,7 +1,4 @@
-"""The fields of a memory without the secrets in them.
-
-Before any check, so that no error, event or index ever holds one.
-"""
+"""Remove secrets from the fields of a memory before any check, error, event or index sees them."""
 
 from __future__ import annotations
 

@@ -441,9 +441,6 @@ def entropy(text: str) -> float:
     return abs(sum(count / len(text) * math.log2(len(text) / count) for count in counts))
 
 
-# Find the codes that people write down: PINs, door codes, combinations, recovery codes, seed
-# phrases.
-
 _CODES_BOUND = rf"(?:{ABOUT}(?:[ ]{VERB}[ ]|\s{{0,2}}[:=]\s{{0,2}}))[\"'`“„«]?"
 _LISTED = rf"(?:{_CODES_BOUND}|\s{{0,2}}\n)(?:\d{{1,2}}[.)] |[-*•] )?"
 _DOORS = (

@@ -1,4 +1,4 @@
-"""A rule finds one kind of secret, in time linear in the text."""
+"""Rules that find secrets by their form, each in time linear in the text."""
 
 from __future__ import annotations
 
@@ -61,9 +61,6 @@ def token(name: str, pattern: str, *anchors: str) -> Rule:
     """
     return Rule(name, anchors, f"{_START}(?:{pattern}){_END}")
 
-
-# Secrets that are known by their form, whoever issued them: private keys, JWT, URLs with a
-# password, headers, payment cards.
 
 PRIVATE = "PRIVATE KEY"
 _BEGIN = r"-----BEGIN (?:[A-Z0-9]{1,12}+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"

@@ -1,4 +1,4 @@
-"""All secrets of a text, and the text without them."""
+"""Find all secrets of a text, and redact or mask them."""
 
 from __future__ import annotations
 

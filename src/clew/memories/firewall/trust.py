@@ -1,7 +1,7 @@
-"""How far may a memory be trusted by whoever reads it?
+"""Assess how far a reader may trust a memory, from its text.
 
-Told from its words whenever it is asked, and never stored: so nobody can forge or lose it, and what
-was imported, loaded or written before there was a rule is marked like the rest.
+Trust is computed when it is returned and never stored, so it cannot be forged, and text that was
+imported or written before a rule existed is marked too.
 """
 
 from __future__ import annotations

@@ -189,8 +189,6 @@ RULES = (
 )
 
 
-# Dates in figures: 2024-03-01, 2024-03, 03/01/2024, 2024-W12, 2019-2021.
-
 _PIVOT = 20  # years ahead that a year of two figures may lie; later ones are of the century before
 
 

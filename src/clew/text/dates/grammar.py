@@ -1,7 +1,4 @@
-"""From an offset to the time named there.
-
-The rule that reads most wins, prefixes and parts of a day included.
-"""
+"""Find the longest time expression at an offset, with its prefix, lead word and range."""
 
 from __future__ import annotations
 
@@ -138,9 +135,6 @@ def _narrow_to_part(text: str, found: TimeExpression) -> TimeExpression:
         return relative.part_of(whole, part) if whole.end - whole.start == DAY else whole
 
     return TimeExpression(found.first, match.end(), found.rule, resolve, found.anchored)
-
-
-# Words that lead to a time, and what they make of it: in, before, since, between … and …
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A rule reads one way of naming a time; it knows the words that can begin it."""
+"""Rules that read a time, calendar arithmetic, and the rules for years and parts of them."""
 
 from __future__ import annotations
 
@@ -111,8 +111,6 @@ _REACH = 32
 _WORD_BEFORE = re.compile(r"([^\W\d_]{1,24})(?:['’]s)?\s{1,3}$")
 _WORD_AFTER = re.compile(r"\s{1,3}([^\W\d_]{1,24})")
 
-
-# Calendar arithmetic: the day, week, month or season that a moment lies in, and others from there.
 
 Yearly: TypeAlias = Callable[[int], Period]
 """What comes once a year, by the year it begins in; ValueError where a year has none."""
@@ -265,8 +263,6 @@ def cut_third(period: Period, number: int) -> Period:
     cut = [period.start + (whole * part // 3) // step * step for part in range(3)] + [period.end]
     return Period(cut[number], cut[number + 1])
 
-
-# Years and what they are cut into or make up: in 2020, the 90s, the 19th century, Q3 2022, H1 2023.
 
 IN_YEAR = rf"(?:,? (?:of )?(?:{YEARLY}))"
 """A year behind something that comes every year."""

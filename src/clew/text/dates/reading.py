@@ -1,4 +1,4 @@
-"""Words that ask for the latest or the earliest, for a time, or name an event whose time is not known."""
+"""Read every time expression, superlative and event in a query."""
 
 from __future__ import annotations
 
@@ -237,9 +237,6 @@ def event_at(text: str, at: int) -> int | None:
     clause = _CLAUSE.match(text, at) if known else None
     return clause.end() if clause and clause.end() > match.end() - 1 else None
 
-
-# The question, from its first word to its last: which times it names, and what is left of it
-# without them.
 
 SOFT_RULE = "recently"
 _TOKEN = re.compile(r"[^\W\d_]+|\d+")

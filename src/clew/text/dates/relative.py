@@ -73,8 +73,8 @@ def easter(year: int) -> date:
         19 * golden + century - century // 4 - (century - (century + 8) // 25 + 1) // 3 + 15
     ) % 30
     sunday = (32 + 2 * (century % 4) + 2 * (rest // 4) - epact - rest % 4) % 7
-    moved = (golden + 11 * epact + 22 * sunday) // 451
-    month, number = divmod(epact + sunday - 7 * moved + 114, 31)
+    shift = (golden + 11 * epact + 22 * sunday) // 451
+    month, number = divmod(epact + sunday - 7 * shift + 114, 31)
     return date(year, month, number + 1)
 
 
@@ -245,8 +245,6 @@ RULES = (
     rule("holiday", _WHICH_HEADS, rf"{WHICH} (?P<name>{_HOLIDAY})", _chosen_holiday),
 )
 
-
-# Times reckoned from now: yesterday, last week, the past 3 days, two weeks ago, recently.
 
 RECENT_DAYS = 30  # "recently" has no edge; a month keeps what a person would still call recent
 _OFFSETS = {"last": -1, "this": 0, "": 0, "next": 1}
@@ -436,9 +434,6 @@ RELATIVE_RULES = (
     rule("now", "the", r"the present(?: day)?", _present, accepts=_ends_a_range),
 )
 
-
-# Words that make another time of the one they stand before: early May, the end of 2023, the week
-# before Christmas.
 
 _THIRDS = {"early": 0, "beginning": 0, "start": 0, "mid": 1, "middle": 1, "late": 2, "end": 2}
 

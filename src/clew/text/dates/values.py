@@ -1,4 +1,4 @@
-"""What is known about the time in a question: frozen values, all in UTC."""
+"""Values for the time in a query, all in UTC."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import Any, Literal, TypeAlias
 from clew.text.words import STOP_WORDS, fold, words
 from clew.times import iso
 
-# Is a question about anything but a time? "What happened last week?" is not.
-
-# Words that ask for whatever there is; none of them tells one memory from another.
+# Words that do not tell one memory from another.
 _GENERIC_WORDS = frozenset(
     """
     happen happens happened happening occur occurs occurred occurring went go going goes gone take took taken place done made make

@@ -1,4 +1,4 @@
-"""A question and a clock: the way in, which turns back at once where no time is named."""
+"""Read the time that a query names, relative to a clock."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from clew.text.dates.vocabulary import (
     UNITS,
     WEEKDAYS,
 )
-
-# Can there be a time in this text at all? Most questions name none, and should not pay for it.
 
 _WORD_OR_DIGIT = re.compile(r"[a-z]+|[0-9]")
 _TIME_WORDS = frozenset(

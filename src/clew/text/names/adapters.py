@@ -1,7 +1,4 @@
-"""What the adapters of libraries share.
-
-Finding the library, translating its errors, keeping the port's promises.
-"""
+"""Extract entities with GLiNER or spaCy, which the user installs."""
 
 from __future__ import annotations
 

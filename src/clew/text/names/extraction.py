@@ -1,7 +1,4 @@
-"""From a text to its entities.
-
-Read it once, collect mentions, join them by key, keep the surest.
-"""
+"""Extract entities from a text: collect mentions, merge them by key, keep the most certain."""
 
 from __future__ import annotations
 
@@ -43,8 +40,6 @@ from clew.text.names.types import (
     repeated_confidence,
 )
 from clew.text.words import STOP_WORDS, fold, words
-
-# From mentions to entities: what has one key is one thing, and the surest things are kept.
 
 
 class Mention(NamedTuple):
@@ -112,8 +107,6 @@ def _without_parts(found: list[Entity]) -> list[Entity]:
         or " " in entity.key
     ]
 
-
-# What the title of a node names: nearly always the node's subject.
 
 SUBJECT_CONFIDENCE = 0.99
 MAX_TITLE = 200  # characters: a longer one is a first line, which names nothing as a whole
@@ -205,8 +198,6 @@ def _title_type(name: str, sense: str) -> EntityType:
         return code.type
     return guess_type(reading, Run(0, len(reading.stretches) - 1, opening=False)).type
 
-
-# Terms that the writer marked: in quotation marks, as code, or called with empty brackets.
 
 MAX_TERM = 60  # characters between two marks
 MAX_TITLE_WORDS = 8
@@ -317,8 +308,8 @@ def _is_filler(word: str) -> bool:
     return word in FUNCTION_WORDS or word in DATES or word.isdigit()
 
 
-MAX_ENTITIES = 10  # of a memory (mission V8)
-MIN_CONFIDENCE = 0.75  # (mission V8)
+MAX_ENTITIES = 10  # of a memory
+MIN_CONFIDENCE = 0.75
 _PROSE = frozenset(("text", "markdown", "html", "conversation"))
 
 
@@ -425,9 +416,6 @@ def _identifier_mentions(reading: TokenizedText) -> Iterator[Mention]:
             )
 
 
-# What Clew asks of an extractor, and the default that answers: the rules.
-
-
 @runtime_checkable
 class Extractor(Protocol):
     """Finds what texts name.
@@ -464,16 +452,13 @@ class RuleExtractor:
         ]
 
 
-# Which keys are too widespread to connect anything: what every second memory names tells none of
-# them apart.
-
 # of the documents; "United States", the widest key of 6,119 encyclopaedic passages, is in 3 %
 MAX_GENERIC_SHARE = 0.1
 MIN_DOCUMENTS = 20  # documents: in a small store a name may well be in half of them
 
 
 def is_generic_key(key: str, *, holding: int, total: int) -> bool:
-    """Tell whether a key is named by too large a share of the documents to say anything.
+    """Tell whether too many documents name a key for it to connect any of them.
 
     An empty key always is.
 

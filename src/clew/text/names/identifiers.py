@@ -1,7 +1,4 @@
-"""Names by their spelling alone.
-
-Addresses, handles, paths, identifiers, machines, tickets, versions.
-"""
+"""Find names by spelling alone: addresses, paths, identifiers, hosts, tickets, versions."""
 
 from __future__ import annotations
 
@@ -55,7 +52,7 @@ class Identifier(NamedTuple):
 
 
 def find_identifier(core: str) -> Identifier | None:
-    """Return the name that a stretch without white space and quotes is or holds, or nothing.
+    """Return the identifier in a token without white space and quotes, if there is one.
 
     >>> [str(find_identifier(core).type) for core in ("src/app/main.py", "getUserName", "https://x.example.com/a", "PAY-12", "web-03", "@lena")]
     ['FILE', 'CONCEPT', 'SYSTEM', 'PROJECT', 'SYSTEM', 'PERSON']

@@ -113,8 +113,6 @@ def _join_initials(plain: str) -> str:
     return _INITIALS.sub(lambda found: found[0].replace(".", ""), plain) if "." in plain else plain
 
 
-# Who is meant by half a name: "Matt" is "Matt Joyce" as long as there is only one Matt.
-
 MAX_OWNERS = 8  # full names remembered for a part: more of them would not make it less ambiguous
 MAX_PERSON_WORDS = 6  # of a person's name
 _NO_PERSONS = ORG_ENDS | ORG_HEADS | PLACE_ENDS | PLACE_HEADS | PLACES | ORGS | TOOLS | DEMONYMS
@@ -217,11 +215,8 @@ def _is_person(words: list[str]) -> bool:
     )
 
 
-# What an entity is.
-
-
 class EntityType(StrEnum):
-    """What kind of thing a name names (mission V8)."""
+    """The kind of thing that a name stands for."""
 
     PERSON = "PERSON"
     ORG = "ORG"

@@ -1,7 +1,4 @@
-"""The lists by which names are told from words and from each other.
-
-Lexicon.toml, and the common words in common.txt.
-"""
+"""Load the word lists for the detection of names: lexicon.toml and common.txt."""
 
 from __future__ import annotations
 

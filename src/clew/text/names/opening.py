@@ -1,4 +1,4 @@
-"""What is a text without a title about? What its heading says, or the name that it begins with and goes on to describe.
+"""Find the subject of a text without a title, in its heading or its first words.
 
 "The Salt Meadow is a film by Marta Ruiz." is about The Salt Meadow. A text says so itself: by a
 line of its own above the rest, or by a name at its very beginning, perhaps with something in

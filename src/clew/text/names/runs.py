@@ -1,4 +1,4 @@
-"""Names of one word or several: which capitalised stretches belong together."""
+"""Join capitalised tokens into names of one or several words."""
 
 from __future__ import annotations
 
@@ -24,9 +24,6 @@ from clew.text.names.lexicon import (
     is_common,
 )
 from clew.text.names.spans import Run, Shape, TokenizedText
-
-# What is no part of a name though it stands in capitals beside it: openers, titles, articles,
-# dates.
 
 MIN_SHOUTED_WORDS = 3  # so many words in capitals are a shout, a heading or a table, not acronyms
 _OFFICES = TITLES - {"lord", "lady"}

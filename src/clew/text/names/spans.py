@@ -1,4 +1,4 @@
-"""What one stretch of a text is by itself, remembered: a text repeats most of its stretches."""
+"""Cut a text into tokens for the detection of names, and find names in scripts without spaces."""
 
 from __future__ import annotations
 
@@ -319,9 +319,6 @@ def read_quotation(text: str, start: int, end: int, *, titled: bool) -> Unspaced
         return None
     return UnspacedName(start, end, EntityType.CONCEPT, TERM_CONFIDENCE)
 
-
-# A text as tokens that know their place: where they lie, whether a sentence begins there, whether
-# the next one goes on.
 
 # Brackets, quotation marks, commas and dashes stand between stretches: a name does not go on behind
 # them.

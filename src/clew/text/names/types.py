@@ -1,4 +1,4 @@
-"""What a name names, by the lists, by its own words, and by the words around it."""
+"""Guess the type of a name from word lists and context, and how certain the name is."""
 
 from __future__ import annotations
 
@@ -183,12 +183,9 @@ def is_defined(reading: TokenizedText, run: Run) -> bool:
     return reading.words[run.last + 2] in _ARTICLES
 
 
-# From evidence to confidence: each sign leaves a share of the doubt, and the shares multiply (noisy
-# or).
-
 # How far each sign alone is to be trusted. Set on the calibration half of the labelled sentences in
 # tests/graph/fixtures/entities;
-# what is kept by default begins at 0.75 (mission V8).
+# MIN_CONFIDENCE is 0.75.
 INSIDE = 0.8  # a capital inside a sentence, on a word that is not common
 INSIDE_COMMON = 0.5  # the same on a common word: "the Board"
 OPENING = 0.65  # a capital where a sentence begins, on a word that is not common
@@ -208,7 +205,7 @@ DIGITS = 4  # of a confidence
 
 
 def confidence(reading: TokenizedText, run: Run, found: Guess) -> float:
-    """Return how sure it is that a run is a name.
+    """Return the probability that a run is a name, its signs combined by noisy-or.
 
     >>> from clew.text.names.types import guess_type
     >>> from clew.text.names.spans import Run, tokenize_text
@@ -235,7 +232,7 @@ def confidence(reading: TokenizedText, run: Run, found: Guess) -> float:
 
 
 def repeated_confidence(single: float, mentions: int) -> float:
-    """Return how sure it is of a name that was met several times.
+    """Return the confidence of a name that was mentioned several times.
 
     >>> repeated_confidence(0.7, 1), repeated_confidence(0.7, 2), repeated_confidence(0.7, 9)
     (0.7, 0.79, 0.8971)
@@ -260,9 +257,6 @@ def _confidence_by_spelling(reading: TokenizedText, run: Run, words: list[str]) 
         return OPENING_COMMON if is_common(words[0]) else OPENING
     return INSIDE_COMMON if is_common(words[0]) else INSIDE
 
-
-# Does a text only begin with a capital, as nearly every text does? Then it names nothing, and that
-# is seen quickly.
 
 _CUES = DEEDS | PROJECT_WORDS | WORK_WORDS | {"is", "was", "are", "were", "has"}
 """What may follow the first word of a text and make it more likely a name."""
@@ -294,8 +288,6 @@ def has_only_first_capital(reading: TokenizedText, *, least: float) -> bool:
         reading.stretches[1] is LOWERCASE and reading.words[1] not in _CUES
     )
 
-
-# Names that go on behind a comma: "Otto I, Count of Nassau", "Napier Sturt, 3rd Baron Alington".
 
 _RANK = (
     r"Arch(?:duke|duchess|bishop)|Baron(?:ess|et)?|Bishop|Burgrave|Count(?:ess)?|Duke|Duchess|Earl|Elector|Emperor|Empress|Infant[ae]"
