@@ -85,10 +85,7 @@ def pieces(stretches: list[str]) -> list[tuple[int, Piece]]:
     [5, 28]
     """
     return [
-        (
-            place,
-            _piece_cached(stretch) if len(stretch) <= MAX_CACHED_PIECE else _piece(stretch),
-        )
+        (place, _piece_cached(stretch) if len(stretch) <= MAX_CACHED_PIECE else _piece(stretch))
         for place, stretch in enumerate(stretches)
         if not (
             stretch.isalpha()

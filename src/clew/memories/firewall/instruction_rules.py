@@ -319,10 +319,7 @@ _WORDING = r"(?:[\"'“„«]|https?://|(?:this|the)(?: following)? (?:line|link
 _ADD = r"(?:add|append|insert|include|put|prepend|mention|end|start|begin|finish|close|sign)"
 STANDING = command(
     "standing_order",
-    [
-        "^answer|reply|replies|response|summary|asked|asks",
-        "^every|each|all|whenever|when|if",
-    ],
+    ["^answer|reply|replies|response|summary|asked|asks", "^every|each|all|whenever|when|if"],
     rf"{_ADD}\b[^\n.]{{0,60}}\b{_EVERY} your {_ANSWERS}\b",
     rf"{_ADD}\b(?=[^\n]{{0,120}}{_WORDING})[^\n.]{{0,60}}\b{_EVERY} {_ANSWERS}\b",
     rf"in {_EVERY} (?:your )?{_ANSWERS}\b,? {_ADD}\b(?=[^\n]{{0,80}}{_WORDING})",

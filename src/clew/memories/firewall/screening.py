@@ -76,10 +76,7 @@ def refuse_secrets(options: Mapping[str, Any], settings: FirewallSettings) -> No
         seen, rules = screen_fields({name: value}, settings)
         if rules:
             raise InputError(
-                name,
-                seen[name],
-                f"holds a secret ({sentence_list(rules)})",
-                f"Leave it out. {FIX}",
+                name, seen[name], f"holds a secret ({sentence_list(rules)})", f"Leave it out. {FIX}"
             )
 
 
@@ -178,8 +175,5 @@ def _named_secret(name: str, text: str) -> tuple[Secret, ...]:
 def _check(name: str, given: object, found: Mapping[str, Any]) -> None:
     if name in found and found[name] != given:
         raise InputError(
-            name,
-            found[name],
-            "holds a secret, which a name must not",
-            f"Name it otherwise. {FIX}",
+            name, found[name], "holds a secret, which a name must not", f"Name it otherwise. {FIX}"
         )

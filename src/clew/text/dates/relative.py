@@ -216,12 +216,7 @@ _IN_YEAR = rf"(?:,? (?:of |in )?(?:{YEARLY}))"
 
 RULES = (
     rule(
-        "weekday",
-        WEEKDAYS,
-        rf"(?P<day>{WEEKDAY})",
-        _weekday,
-        accepts=_is_weekday,
-        anchored=False,
+        "weekday", WEEKDAYS, rf"(?P<day>{WEEKDAY})", _weekday, accepts=_is_weekday, anchored=False
     ),
     rule("weekday", _WHICH_HEADS, rf"{WHICH} (?P<day>{WEEKDAY})", _chosen_weekday),
     rule("weekday", WEEKDAYS, rf"(?P<day>{WEEKDAY}) (?:of )?{WHICH} week", _weekday_of_week),
