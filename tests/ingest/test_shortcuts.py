@@ -227,7 +227,7 @@ def test_a_sentence_adds_up_to_what_its_stretches_are(text: str) -> None:
         and unit.closed == alone[-1].ends
     )
     assert unit.told == sum(len(piece.telling) for piece in alone) and unit.damaged == sum(
-        piece.damaged_characters for piece in alone
+        piece.damaged for piece in alone
     )
     opening = alone[0].amid if alone[0].label else alone[0].specific
     weights = [(alone[0].core, opening), *((piece.core, piece.amid) for piece in alone[1:])]

@@ -215,9 +215,12 @@ _KINDS = r"png|jpe?g|gif|webp|svg|bmp|tiff?|heic|mp4|mov|avi|mkv|webm|mp3|wav|og
 _BRACKETED = r"\[[^\[\]\n]*+\]"
 _TARGET = r"\((?:[^)\]\n]|\](?!\())*+\)"
 _MEDIA = re.compile(
-    rf"!{_BRACKETED}{_TARGET}|!\[{_BRACKETED}\]|</?(?:img|video|audio|iframe|source|figure|picture|embed)\b[^<>]*>"
-    rf"|[\[(<](?:image|img|photo|picture|video|audio|gif|sticker|voice|media|attachment|图片|视频|画像|写真|фото|صورة|bild|foto)\b[^\])>\n]{{0,300}}+[\])>]"
-    rf"|(?<!\S)\S+\.(?:{_KINDS})\b\S*|https?://(?:www\.)?(?:youtu\.be|youtube\.com|vimeo\.com|soundcloud\.com|imgur\.com)\S*"
+    rf"!{_BRACKETED}{_TARGET}|!\[{_BRACKETED}\]|</?(?:img|video|audio|iframe|source|figure|"
+    rf"picture|embed)\b[^<>]*>"
+    rf"|[\[(<](?:image|img|photo|picture|video|audio|gif|sticker|voice|media|attachment|图片|视频|"
+    rf"画像|写真|фото|صورة|bild|foto)\b[^\])>\n]{{0,300}}+[\])>]"
+    rf"|(?<!\S)\S+\.(?:{_KINDS})\b\S*|https?://(?:www\.)?(?:youtu\.be|youtube\.com|vimeo\.com|"
+    rf"soundcloud\.com|imgur\.com)\S*"
     rf"|\b(?:image|photo|video|audio|gif|sticker|media) omitted\b",
     re.IGNORECASE,
 )
@@ -230,16 +233,19 @@ _OMITTED = re.compile("omitted", re.IGNORECASE)
 _PLAIN_SIGNS = frozenset(".,!?;'")
 _TRAIL_SIGNS = frozenset(">»›→/·•|\\")
 _LINKS = re.compile(
-    rf"{_BRACKETED}(?:{_TARGET}|{_BRACKETED})|<a\b[^<>]*+>[^<>]*+</a>|https?://\S+|www\.\S+|\bdoi:\s?\S+|\barXiv:\s?\S+|\[{_BRACKETED}\]"
+    rf"{_BRACKETED}(?:{_TARGET}|{_BRACKETED})|<a\b[^<>]*+>[^<>]*+</a>|https?://\S+|www\.\S+|"
+    rf"\bdoi:\s?\S+|\barXiv:\s?\S+|\[{_BRACKETED}\]"
 )
 _CITATIONS = re.compile(
-    r"\[\^?\w{1,4}(?:[,–-]\s?\w{1,4})*\]:?|\((?:[^()\n]{0,60}\b(?:1[89]|20)\d\d[a-z]?[^()\n]{0,20})\)|(?<!§)§++\s?[\d.]++"
+    r"\[\^?\w{1,4}(?:[,–-]\s?\w{1,4})*\]:?|\((?:[^()\n]{0,60}\b(?:1[89]|"
+    r"20)\d\d[a-z]?[^()\n]{0,20})\)|(?<!§)§++\s?[\d.]++"
     r"|\b\w+ et al\.,?(?: \d{4})?|(?:详见|参见|参照|见)第?[\d一二三四五六七八九十]+[章节節図图表页頁]"
 )
 # one line of a list of literature; its beginning is looked at first, as few lines begin so
 _ENTRY = re.compile(
     r"(?=\s*(?:\[\w{1,8}\]|\(?\d{1,3}[.)]|[-*•]|\w[\w'’-]+,? [A-Z]\b))(?=.*\b(?:1[89]|20)\d\d\b)"
-    r".*(?:\bdoi\b|\bpp?\.|\bvol\.|\d\(\d+\)|\d\s?[–-]\s?\d+\.?$|Proceedings|Journal|Press|Conference|arXiv|https?:|\bet al\.)"
+    r".*(?:\bdoi\b|\bpp?\.|\bvol\.|\d\(\d+\)|\d\s?[–-]\s?\d+\.?$|Proceedings|Journal|Press|"
+    r"Conference|arXiv|https?:|\bet al\.)"
 )
 _LEADER = re.compile(r"(?:\.{3}|\. \. \.|…)\s*\d+$")
 _TRAIL = re.compile(r"\s(?:>|»|›|→|/|::|·|•|\||\\)\s|(?<=\w)[>»›](?=\w)|\s?[»›]\s?")

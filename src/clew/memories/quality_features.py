@@ -34,7 +34,23 @@ _AROUND = ".,;:!?…\"'“”‘’«»"
 _LAST = frozenset(".!?…。！？؟।:\"'”’»)]*_")  # what a sentence or a label may end with
 # characters: longer stretches are links, blobs and unspaced sentences, which do not come again
 MAX_CACHED_PIECE = 64
-_UNSPACED_RANGES = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED_RANGES = (
+    r"\u0"
+    r"e"
+    r"0"
+    r"0"
+    r"-"
+    r"\u0"
+    r"e"
+    r"f"
+    r"f"
+    r"\u1"
+    r"0"
+    r"0"
+    r"0"
+    r"-"
+    r"\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
 UNSPACED = re.compile(f"[{_UNSPACED_RANGES}]+")
 """Scripts that write no spaces between words, and Korean, which writes several as one."""
 _ADDRESSED = re.compile(r"[:.]")
@@ -45,14 +61,16 @@ _SAME_CLASS = re.compile(r"[a-z]+|[A-Z]+|\d+|[+/=]+")
 # turns between letter cases and digits a character: random base64 has 0.6, hex 0.5, camelCase 0.3
 BLOB_TURNS = 0.4
 _MOJIBAKE = re.compile(
-    "[ÃÅÄ][\u0080-\u00bf\u0152-\u0178\u2013-\u203a€ƒˆ]|â[€\u0080-\u009f‚™œ]|Â[\u00a0-\u00bf]|ï¿½|ðŸ|[ÐÑ][\u0080-\u00bf]|\ufffd|[\u0080-\u009f]"
+    "[ÃÅÄ][\u0080-\u00bf\u0152-\u0178\u2013-\u203a€ƒˆ]|â[€\u0080-\u009f‚™œ]|Â[\u00a0-\u00bf]|"
+    "ï¿½|ðŸ|[ÐÑ][\u0080-\u00bf]|\ufffd|[\u0080-\u009f]"
 )
 _IDENTIFIER = re.compile(r"\d|[a-z][A-Z]|\w_\w|\w\.\w|\w::\w|\w@\w|\w/\w|\w\(|\w-\d|--\w|#\w|`")
 _ACRONYM = re.compile(r"(?<![^\W\d_])[A-Z]{2,}s?(?![^\W\d_])")
 _STOPS = frozenset(".!?…。！？؟।")
 _END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]*_]*+$")
 _ABBREVIATION = re.compile(
-    r"(?:[A-Z]|[Mm]rs?|[Dd]r|[Ss]t|[Ff]ig|[Nn]o|[Vv]ol|pp?|cf|vs|e\.g|i\.e|etc|al|ca|approx|z\.B|Nr|Art|Abs)\.$"
+    r"(?:[A-Z]|[Mm]rs?|[Dd]r|[Ss]t|[Ff]ig|[Nn]o|[Vv]ol|pp?|cf|vs|e\.g|i\.e|etc|al|ca|approx|"
+    r"z\.B|Nr|Art|Abs)\.$"
 )
 
 
@@ -232,16 +250,19 @@ _BEHIND_LETTER = (".", ")")  # a bullet that begins with a letter is one
 # call that no sentence has.
 _CODE_START = re.compile(
     r"\s*(?:[}\])]|//|/\*|#!|#include|@\w|\$\s|>>>\s)"
-    r"|\s*(?:def|class|fn|func|public|private|static|const|let|var|async|elif|else:|try:|except|finally:|return|yield|raise)\b.*[:({;=]"
+    r"|\s*(?:def|class|fn|func|public|private|static|const|let|var|async|elif|else:|try:|"
+    r"except|finally:|return|yield|raise)\b.*[:({;=]"
     r"|\s*(?:import \w[\w.]*(?: as \w+)?|from [\w.]+ import .*|return [\w.]+|package [\w.]+)$"
-    r"|(?:sudo |git |docker |kubectl |pip |npm |curl |cd |ls |SELECT |INSERT |UPDATE |DELETE |CREATE |ALTER )"
+    r"|(?:sudo |git |docker |kubectl |pip |npm |curl |cd |ls |SELECT |INSERT |UPDATE |DELETE |"
+    r"CREATE |ALTER )"
 )
 # one of these is in all that the next expression finds, and looked for first: it is cheap
 _CODE_SIGNS = (*";{}[(=>&|", "::", "</")
 # an address has a colon: of texts without one no line holds any
 _ALL_CODE_SIGNS = frozenset(";{}[(=>&|:<")
 _CODE_INSIDE = re.compile(
-    r"[;{}\[(]\s*$|\w\([^()]*\)\s*:?$|[^=!<>]=[^=>\s]|\s[=!:+|&]{1,2}=\s|\s=\s|=>|->|::|&&|\|\||</\w|;\s*(?:do|done|then|fi)\b"
+    r"[;{}\[(]\s*$|\w\([^()]*\)\s*:?$|[^=!<>]=[^=>\s]|\s[=!:+|&]{1,2}=\s|\s=\s|=>|->|::|&&|"
+    r"\|\||</\w|;\s*(?:do|done|then|fi)\b"
 )
 MAX_CACHED_LINE = 200  # characters of a line that is kept at hand
 # as many as a section has: each line is looked at with its document, its section and its chunk

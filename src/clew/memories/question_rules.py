@@ -84,7 +84,8 @@ SUBJECT_WORDS = 10  # a longer subject holds a clause of its own
 _END = re.compile(r"[;:] | [-–—] |, (?:so|which|but|and then|then|and) | until |, ?(?=\w+ing )")
 _WHEN = re.compile(r",? (?:when|after|until|unless|once) ")
 _POINTERS = frozenset(
-    "it this that these those they he she there which what who one some both each all everything nothing".split()
+    "it this that these those they he she there which what who one some both each all "
+    "everything nothing".split()
 )
 _SURE = AUXILIARIES | NEGATED.keys() | BASE_OF_PAST.keys()
 
@@ -190,19 +191,26 @@ QuestionMaker: TypeAlias = Callable[[re.Match[str]], str | None]
 
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 _LABEL = re.compile(
-    r"^(?:[-*•]\s*)?(?:(?:problem|issue|symptom|solution|fix|lesson|learned|learnt|note|tip|warning|failure|cause|til)\s*:\s*"
-    r"|(?:(?:we|i) )?(?:learned|learnt|found|noticed|found out|noted) that |(?:remember|note|it turned out|turns out) that )",
+    r"^(?:[-*•]\s*)?(?:(?:problem|issue|symptom|solution|fix|lesson|learned|learnt|note|tip|"
+    r"warning|failure|cause|til)\s*:\s*"
+    r"|(?:(?:we|i) )?(?:learned|learnt|found|noticed|found out|noted) that |(?:remember|note|"
+    r"it turned out|turns out) that )",
     re.IGNORECASE,
 )
 # "Since" may tell a time: it tells a reason where a verb follows.
-_REASON = r",? (?:because|due to|as a result of|since(?= .{0,80}?\b(?:was|were|is|are|has|had|did|does|have|needs?|lacked)\b)) ?"
+_REASON = (
+    r",? (?:because|due to|as a result of|since(?= .{0,80}?\b(?:was|were|is|are|has|had|did|does|"
+    r"have|needs?|lacked)\b)) ?"
+)
 # What goes wrong, in words: only of such a sentence is the reason asked for where it names none.
 _TROUBLE = NEGATED.keys() | frozenset(
     """
-    not never fail failed fails crash crashed crashes hang hung hangs break broke breaks block blocked blocks reject rejected rejects
-    refused drop dropped drops lost loses leak leaked leaks timed slow slower stuck wrong missing twice error errors exception killed
-    kills stopped stalled flaky empty broken corrupt corrupted stale late lag lagged denied spam evicted expired vanished disappeared
-    raised raises overflowed deadlocked nothing longer too double doubled duplicated froze freezes ignored skipped forgot
+    not never fail failed fails crash crashed crashes hang hung hangs break broke breaks block
+    blocked blocks reject rejected rejects refused drop dropped drops lost loses leak leaked leaks
+    timed slow slower stuck wrong missing twice error errors exception killed kills stopped stalled
+    flaky empty broken corrupt corrupted stale late lag lagged denied spam evicted expired vanished
+    disappeared raised raises overflowed deadlocked nothing longer too double doubled duplicated
+    froze freezes ignored skipped forgot
     """.split()
 )
 
@@ -290,7 +298,8 @@ RULES = (
         _template("What {be} the {noun} {link} {what}?"),
     ),
     _rule(
-        r"(?:(?:we|i) )?(?P<verb>fixed|solved|resolved|cured|avoided|prevented) (?P<what>.{3,150}?) (?:by|with) ",
+        r"(?:(?:we|i) )?(?P<verb>fixed|solved|resolved|cured|avoided|prevented) "
+        r"(?P<what>.{3,150}?) (?:by|with) ",
         _how,
     ),
     _rule(rf"(?P<what>.{{3,150}}?) (?:was|were|is|are) (?P<verb>{_REMEDY}) by ", _how),

@@ -25,10 +25,14 @@ NOT_SPEAKERS = frozenset(
 """What stands before a colon in a message without being a speaker."""
 
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:Z| ?[AaPp][Mm])?"
-_TIME = rf"(?P<open>\[|\()?(?P<time>\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}[T, ]{{1,2}}{_CLOCK})(?(open)[\])]) ?[-–—]? ?"
+_TIME = (
+    rf"(?P<open>\[|\()?(?P<time>\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}[T, "
+    rf"]{{1,2}}{_CLOCK})(?(open)[\])]) ?[-–—]? ?"
+)
 _NAME = r"[^\W\d_][^\n\r:*\[\]{}<>|`\"]{0,39}"
 _LABEL = re.compile(
-    rf"(?m)^[ \t]{{0,3}}(?:{_TIME})?(?:(?P<mark>\*\*|__)(?P<bold>{_NAME}?)(?::(?P=mark)|(?P=mark):)|(?P<plain>{_NAME}?):)(?=\s|\Z)"
+    rf"(?m)^[ \t]{{0,3}}(?:{_TIME})?(?:(?P<mark>\*\*|__)(?P<bold>{_NAME}?)(?::(?P=mark)|"
+    rf"(?P=mark):)|(?P<plain>{_NAME}?):)(?=\s|\Z)"
 )
 _MAX_NAME_WORDS = 4
 

@@ -65,12 +65,14 @@ _MAX_WORD_CHARACTERS = (
 
 STOP_WORDS = frozenset(
     """
-    a about above after again against all also am an and any are as at be because been before being below between both but by can
-    could did do does doing don dont down during each else few for from further had has have having he her here hers herself him
-    himself his how i if in into is isnt it its itself just let may me might more most must my myself no nor not now of off on once
-    only or other our ours ourselves out over own please same shall she should so some such tell than that the their theirs them
-    themselves then there these they this those through to too under until up us very was we were what when where which while who
-    whom whose why will with would you your yours yourself yourselves
+    a about above after again against all also am an and any are as at be because been before being
+    below between both but by can could did do does doing don dont down during each else few for
+    from further had has have having he her here hers herself him himself his how i if in into is
+    isnt it its itself just let may me might more most must my myself no nor not now of off on once
+    only or other our ours ourselves out over own please same shall she should so some such tell
+    than that the their theirs them themselves then there these they this those through to too under
+    until up us very was we were what when where which while who whom whose why will with would you
+    your yours yourself yourselves
     """.split()
 )
 

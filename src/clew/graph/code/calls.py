@@ -240,17 +240,21 @@ MAX_TYPE_DEPTH = 4  # bindings that are followed from one to the next
 # nothing.
 COMMON_METHODS = frozenset(
     """
-    add all any append apply as_ref as_str at begin bind build call capitalize catch charAt chars clear clone close collect compare
-    concat contains containsKey copy count create debug decode default delete emplace_back empty encode end endsWith endswith
-    entries entry equals error every exec exists expanduser expect extend fetch fill filter find findall first flatMap flush fmt
-    forEach format from get getattr getName group groups handle has has_key hashCode hasNext head id includes indexOf info init
-    insert into is_dir is_empty is_file is_none is_some isEmpty items iter iterdir join key keys last len length list load lock log
-    lower lstrip map match max merge min mkdir name new next nth ok open or_else parse partition pop pop_back popitem post push
-    push_back put read read_bytes read_text readline readlines reduce register release remove render replace request reset resize
-    resolve result reverse rfind rmdir rsplit rstrip run save search send set setdefault setName shift size slice some sort sorted
-    splice split splitlines start startsWith startswith stop str stream strip sub subscribe substr substring sum test then title
-    to_owned to_string to_vec toLowerCase toString toUpperCase trim unlink unlock unwrap unwrap_or update upper value valueOf values
-    wait warn warning with with_suffix write write_bytes write_text writelines zip
+    add all any append apply as_ref as_str at begin bind build call capitalize catch charAt chars
+    clear clone close collect compare concat contains containsKey copy count create debug decode
+    default delete emplace_back empty encode end endsWith endswith entries entry equals error every
+    exec exists expanduser expect extend fetch fill filter find findall first flatMap flush fmt
+    forEach format from get getattr getName group groups handle has has_key hashCode hasNext head id
+    includes indexOf info init insert into is_dir is_empty is_file is_none is_some isEmpty items
+    iter iterdir join key keys last len length list load lock log lower lstrip map match max merge
+    min mkdir name new next nth ok open or_else parse partition pop pop_back popitem post push
+    push_back put read read_bytes read_text readline readlines reduce register release remove render
+    replace request reset resize resolve result reverse rfind rmdir rsplit rstrip run save search
+    send set setdefault setName shift size slice some sort sorted splice split splitlines start
+    startsWith startswith stop str stream strip sub subscribe substr substring sum test then title
+    to_owned to_string to_vec toLowerCase toString toUpperCase trim unlink unlock unwrap unwrap_or
+    update upper value valueOf values wait warn warning with with_suffix write write_bytes
+    write_text writelines zip
     """.split()
 )
 BUILTINS = frozenset(dir(builtins))

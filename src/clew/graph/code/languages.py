@@ -30,23 +30,26 @@ GRAMMARS = {
 # something else.
 CONTAINERS = frozenset(
     """
-    class_definition class_declaration abstract_class_declaration interface_declaration enum_declaration record_declaration
-    annotation_type_declaration internal_module module impl_item trait_item mod_item class_specifier struct_specifier
-    union_specifier namespace_definition linkage_specification
+    class_definition class_declaration abstract_class_declaration interface_declaration
+    enum_declaration record_declaration annotation_type_declaration internal_module module impl_item
+    trait_item mod_item class_specifier struct_specifier union_specifier namespace_definition
+    linkage_specification
     """.split()
 )
 FUNCTIONS = frozenset(
     """
-    function_definition function_declaration generator_function_declaration method_definition method_declaration
-    constructor_declaration function_item macro_definition struct_item enum_item type_declaration type_alias_declaration
-    variable_declarator
+    function_definition function_declaration generator_function_declaration method_definition
+    method_declaration constructor_declaration function_item macro_definition struct_item enum_item
+    type_declaration type_alias_declaration variable_declarator
     """.split()
 )
 WRAPPERS = frozenset(
-    "decorated_definition export_statement template_declaration ambient_declaration lexical_declaration".split()
+    "decorated_definition export_statement template_declaration ambient_declaration "
+    "lexical_declaration".split()
 )
 IMPORTS = frozenset(
-    "import_statement import_from_statement future_import_statement import_declaration use_declaration".split()
+    "import_statement import_from_statement future_import_statement import_declaration "
+    "use_declaration".split()
 )
 
 # CPU time that parsing may take: programs take 0.2 to 0.5 µs a byte.

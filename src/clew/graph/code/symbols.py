@@ -95,7 +95,8 @@ def _bases(
 
 # What holds one thing and passes calls on to it; a list or a map does not.
 _TRANSPARENT = re.compile(
-    r"(?:typing\.)?(?:Optional|Annotated|Final|ClassVar|Box|Rc|Arc|Ref|unique_ptr|shared_ptr|Readonly|Partial)\s*[\[<]\s*"
+    r"(?:typing\.)?(?:Optional|Annotated|Final|ClassVar|Box|Rc|Arc|Ref|unique_ptr|shared_ptr|"
+    r"Readonly|Partial)\s*[\[<]\s*"
 )
 _NOISE = re.compile(
     r"[&*\s\"'(]+|(?:const|mut|dyn|impl|struct|class|final|volatile|std::|'\w+)(?=[\s:&*<\w])\s*"

@@ -366,7 +366,8 @@ def echo_outcome(echo: Echo, settings: FirewallSettings) -> Outcome:
         limit=settings.echo_share,
         canonical_id=next(iter(echo.ids), None),
         notes=(
-            f"Clew itself returned this lately{named}. Nothing was stored; to keep it all the same use on_duplicate insert.",
+            f"Clew itself returned this lately{named}. Nothing was stored; to keep it all the "
+            f"same use on_duplicate insert.",
         ),
     )
 

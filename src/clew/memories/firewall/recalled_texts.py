@@ -309,7 +309,8 @@ que recuerda recuerdo recuerdos según tu usted usuario y
 WRAPPING = frozenset(map(fold, _WRAPPING.split()))
 # A part without these words may say the opposite of the whole.
 _NEGATING = (
-    "if unless except only until nor neither hardly rarely nicht kein keine keinen nie wenn falls außer ne pas jamais si sauf nunca jamás "
+    "if unless except only until nor neither hardly rarely nicht kein keine keinen nie wenn "
+    "falls außer ne pas jamais si sauf nunca jamás "
     "ni не нет если"
 )
 NEGATING = NEGATIONS | frozenset(map(fold, _NEGATING.split()))
@@ -323,18 +324,27 @@ ANNOUNCING = frozenset(map(fold, _ANNOUNCING.split()))
 _COUNTED = r"[(\[]\d{1,3}[)\]]"
 _LEAD = r"\s*[^:\n.!?]{2,80}:\s+"
 _ID = r"\b[0-9a-hjkmnp-tv-z]{26}\b"
-_SIGNS = r"(?m)^[ \t>]*+(?:(?:text|memory|content|context|title|snippet)\s?[:=]|[-*•▸→]|#{1,6}|\d{1,3}[.)]|\[\d{1,3}\]|\(\d{1,3}\))\s+"
+_SIGNS = (
+    r"(?m)^[ \t>]*+(?:(?:text|memory|content|context|title|snippet)\s?[:=]|[-*•▸→]|#{1,6}|"
+    r"\d{1,3}[.)]|\[\d{1,3}\]|\(\d{1,3}\))\s+"
+)
 _RANKED = r"(?m)^[ \t]*+(?:\d{1,3}\s+)?[01]\.\d{2,4}\s+"
-_MEASURED = r"[(\[](?:score|relevance|similarity|rank|cosine|confidence|id|source|category|trust|flags|title)\b[^()\[\]\n]{0,120}+[)\]]"
+_MEASURED = (
+    r"[(\[](?:score|relevance|similarity|rank|cosine|confidence|id|source|category|trust|flags|"
+    r"title)\b[^()\[\]\n]{0,120}+[)\]]"
+)
 _ABOUT = r"\s?·[^·\n]{0,80}+"
 # Lines that Clew draws around a hit: how it was found, what it is filed under, how long it took.
 EXPLAINED_SIGN = "; score "
 EXPLAINED = r"(?m)^[ \t│├└─>*-]*+found (?:by|through|along) .{0,2000}; score [\d.-]+ = "
 RENDERED = (
     r"(?m)^[ \t│├└─>*-]*+(?:found (?:by|through|along) .{0,2000}; score [\d.-]+ = .{0,1000}"
-    r"|\d+ hits? in \d+ ms .{0,300}|score\s+[\d.]+ = .{0,300}|main reason: .{0,300}|rank \d[\d,]* of .{0,200}"
-    r"|(?:method|semantic|recency|importance|access|words|meaning|context|section|named|links|path|time|period)\s{2,}.{0,200}"
-    r"|(?:id|rank|score|space|category|source|tags|trust|flags|method|importance|created|t_valid|trace_id|query)\s?[:=].{0,200})$"
+    r"|\d+ hits? in \d+ ms .{0,300}|score\s+[\d.]+ = .{0,300}|main reason: .{0,300}|rank "
+    r"\d[\d,]* of .{0,200}"
+    r"|(?:method|semantic|recency|importance|access|words|meaning|context|section|named|links|"
+    r"path|time|period)\s{2,}.{0,200}"
+    r"|(?:id|rank|score|space|category|source|tags|trust|flags|method|importance|created|"
+    r"t_valid|trace_id|query)\s?[:=].{0,200})$"
 )
 TEXT_KEYS = ("text", "context", "title", "content", "memory", "snippet")
 MAX_VALUES = 2000

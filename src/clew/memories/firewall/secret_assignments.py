@@ -18,11 +18,14 @@ from clew.memories.firewall.secret_patterns import PLACEHOLDER, Secret, compile_
 
 PASSWORD, CREDENTIAL = "password", "credential"
 _KEY_KINDS = (
-    r"(?:api|access|secret|private|auth|account|encryption|signing|client|service|shared|app|master|license|"
-    r"recovery|setup|wi-?fi|wlan|wpa2?|network|totp|2fa|mfa|consumer|subscription|hmac|crypto|storage|webhook|deploy|admin)[_ -]{0,2}\Z"
+    r"(?:api|access|secret|private|auth|account|encryption|signing|client|service|shared|app|"
+    r"master|license|"
+    r"recovery|setup|wi-?fi|wlan|wpa2?|network|totp|2fa|mfa|consumer|subscription|hmac|crypto|"
+    r"storage|webhook|deploy|admin)[_ -]{0,2}\Z"
 )
 _OTHER_PASSES = (
-    r"(?:boarding|ski|bus|day|season|hall|guest|press|travel|train|rail|parking|visitor|mountain|backstage|free|"
+    r"(?:boarding|ski|bus|day|season|hall|guest|press|travel|train|rail|parking|visitor|"
+    r"mountain|backstage|free|"
     r"low|high|band|first|second|third|single|multi)[ -]\Z"
 )
 
@@ -117,11 +120,13 @@ _ALL_NAMES = _by_hint(NAMES)
 # What may stand between a name and the verb: "password for the lab is …", "Passwort für das WLAN:
 # …".
 ABOUT = (
-    r"(?:[ ](?:for|to|of|on|at|für|zum|zur|vom|der|des|de|del|du|pour|para|da|do|till|til|van|voor)[ ]"
+    r"(?:[ ](?:for|to|of|on|at|für|zum|zur|vom|der|des|de|del|du|pour|para|da|do|till|til|van|"
+    r"voor)[ ]"
     r"[^\n.;:=!?\"]{1,60}?)?"
 )
 VERB = (
-    r"(?:(?:(?:is|was|are|has[ ]been|wurde)[ ])?(?:changed|set|reset|updated|geändert)[ ](?:to|auf|zu)|(?:is|are)[ ]now|now[ ]is|"
+    r"(?:(?:(?:is|was|are|has[ ]been|wurde)[ ])?(?:changed|set|reset|updated|geändert)[ "
+    r"](?:to|auf|zu)|(?:is|are)[ ]now|now[ ]is|"
     r"is|was|are|ist|lautet|lauten|war|es|est|é|era|är|er|jest|reads|to|auf|=)"
 )
 _SUFFIX = r"(?:s|n|en|et)?(?P<suffix>[_-]\w{1,30}+)?"
@@ -142,35 +147,49 @@ _TRAILING = ".,;:!?)]}。,、"
 _CHARACTER_CLASSES = (str.islower, str.isupper, str.isdigit, lambda each: not each.isalnum())
 _CODE = (
     r"(?s)[\w.]*+[(\[].*|.*?(?:::|->|\(\)).*|"
-    r"(?:self|this|os|process|env|config|settings|args|options|ctx|req|request|params|data|vault|op)\..*"
+    r"(?:self|this|os|process|env|config|settings|args|options|ctx|req|request|params|data|"
+    r"vault|op)\..*"
 )
-_UNITS = r"(?:bits?|bytes?|char(?:acter)?s?|seconds?|days?|hours?|minutes?|weeks?|months?|years?|times?|digits?|tokens?|words?|lines?)"
+_UNITS = (
+    r"(?:bits?|bytes?|char(?:acter)?s?|seconds?|days?|hours?|minutes?|weeks?|months?|years?|"
+    r"times?|digits?|tokens?|words?|lines?)"
+)
 UNIT_FOLLOWS = rf"(?i)[ -]{_UNITS}\b"
 _MEASURE = (
     rf"(?i)\d[\d.,:/x-]*(?:[a-zµ%°]{{0,3}}|[ -]?{_UNITS})"
     r"|v\d[\w.-]*"
-    r"|(?:sha|md|aes|rsa|hs|rs|es|ed|base|utf|oauth|tls|argon|bcrypt|scrypt|pbkdf|ntlm|fido|http|ipv)-?\d++[\w-]*+|1password"
+    r"|(?:sha|md|aes|rsa|hs|rs|es|ed|base|utf|oauth|tls|argon|bcrypt|scrypt|pbkdf|ntlm|fido|"
+    r"http|ipv)-?\d++[\w-]*+|1password"
 )
 _MEASURED_SUFFIX = (
-    r"(?i)[_-](?:\w*_)?(?:hash(?:es|ed|er)?|len|length|min|max|size|policy|timeout|ttl|age|expiry|expires?\w*|fields?|files?|paths?|"
-    r"dir|ur[il]|endpoint|hint|labels?|name|id|type|count|limit|budget|reset|header|prefix|version|alg\w*|rounds|ref|store)"
+    r"(?i)[_-](?:\w*_)?(?:hash(?:es|ed|er)?|len|length|min|max|size|policy|timeout|ttl|age|"
+    r"expiry|expires?\w*|fields?|files?|paths?|"
+    r"dir|ur[il]|endpoint|hint|labels?|name|id|type|count|limit|budget|reset|header|prefix|"
+    r"version|alg\w*|rounds|ref|store)"
 )
 _NOT_SECRET = frozenset(
-    "none null nil true false undefined string str int integer bool bytes text number any optional object required empty missing unset "
-    "password passwd secret token example changeme placeholder redacted hidden masked unknown default sample dummy test foobar".split()
+    "none null nil true false undefined string str int integer bool bytes text number any "
+    "optional object required empty missing unset "
+    "password passwd secret token example changeme placeholder redacted hidden masked unknown "
+    "default sample dummy test foobar".split()
 )
 # A value that consists of these words stands for a secret that the reader has to fill in:
 # your-password-here, MY_API_KEY.
 _STAND_INS = _NOT_SECRET | frozenset(
-    "your my some the a an our user users admin db database root app api access auth client private service smtp mysql redis super very "
-    "strong secure long random real actual own new old pass pwd pw key here goes value change me this enter insert put replace with "
+    "your my some the a an our user users admin db database root app api access auth client "
+    "private service smtp mysql redis super very "
+    "strong secure long random real actual own new old pass pwd pw key here goes value change "
+    "me this enter insert put replace with "
     "and or in to of for it".split()
 )
 # Words of a sentence about a secret; a phrase that serves as one holds none of them.
 _SENTENCE_WORDS = frozenset(
-    "the and for was were are has had his her its from been which into your you must not with that this than then when what who only "
-    "can will may should least contain contains character characters word words password passphrase passwords enter type choose invalid "
-    "required see ask stored kept same written never always please new old missing wrong every list vault safe".split()
+    "the and for was were are has had his her its from been which into your you must not with "
+    "that this than then when what who only "
+    "can will may should least contain contains character characters word words password "
+    "passphrase passwords enter type choose invalid "
+    "required see ask stored kept same written never always please new old missing wrong "
+    "every list vault safe".split()
 )
 # bits a character: above it lie random tokens of 16 and more characters, below it words and names
 MIN_ENTROPY = 3.0
@@ -398,7 +417,10 @@ def _is_stand_in(value: str) -> bool:
     )
 
 
-_JOINED_STAND_IN = r"(?:your|my|some|the|super)(?:secret|strong|secure|db|api)?(?:password|passwd|pass|secret|token|key|value|string)?"
+_JOINED_STAND_IN = (
+    r"(?:your|my|some|the|super)(?:secret|strong|secure|db|api)?(?:password|passwd|pass|secret|"
+    r"token|key|value|string)?"
+)
 
 
 def is_compound(value: str) -> bool:
@@ -444,7 +466,8 @@ def entropy(text: str) -> float:
 _CODES_BOUND = rf"(?:{ABOUT}(?:[ ]{VERB}[ ]|\s{{0,2}}[:=]\s{{0,2}}))[\"'`“„«]?"
 _LISTED = rf"(?:{_CODES_BOUND}|\s{{0,2}}\n)(?:\d{{1,2}}[.)] |[-*•] )?"
 _DOORS = (
-    r"(?:alarm|door|gate|entry|entrance|access|garage|safe|lock|locker|security|unlock|keypad|elevator|lift|building|voicemail|"
+    r"(?:alarm|door|gate|entry|entrance|access|garage|safe|lock|locker|security|unlock|keypad|"
+    r"elevator|lift|building|voicemail|"
     r"verification|login|one-time|otp|2fa|mfa|sms|tür)"
 )
 _LOCKS = r"(?:safe|lock|locker|vault|padlock|tresor|schloss)"
@@ -502,9 +525,15 @@ class Code:
 
 _PIN = rf"(?i:(?:[ -]?(?:code|number|nummer|kode))?{_CODES_BOUND}){_DIGITS}"
 _OWN = r"(?<![^\W_])(?<!gpio )(?<!bcm )(?<!io )\Z"
-_SAFE = rf"(?i: (?:of|for|to) (?:the|my|our|his|her) (?:[\w-]{{1,20}} ){{0,2}}{_LOCKS}(?:[ ]{VERB}[ ]|: ?)){_DIGITS}"
+_SAFE = (
+    rf"(?i: (?:of|for|to) (?:the|my|our|his|her) (?:[\w-]{{1,20}} ){{0,2}}{_LOCKS}(?:[ ]{VERB}[ ]|"
+    rf": ?)){_DIGITS}"
+)
 _RECOVERY = rf"(?i:s?{_LISTED})(?P<secret>{_ITEM}(?:{_NEXT_ITEM}(?=[A-Za-z-]*\d){_ITEM}){{0,20}}+)"
-_KEPT = r"(?:recovery|backup|rescue|emergency|scratch|2fa|mfa|wiederherstellungs)[ -]?(?:recovery[ -])?\Z"
+_KEPT = (
+    r"(?:recovery|backup|rescue|emergency|scratch|2fa|mfa|wiederherstellungs)[ -]?(?:recovery[ "
+    r"-])?\Z"
+)
 _SEEDS = r"(?:seed|recovery|mnemonic|secret|wallet|backup)[ -]\Z"
 CODES = (
     Code("pin", "pin", _OWN, _PIN),

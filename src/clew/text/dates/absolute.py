@@ -146,7 +146,8 @@ RULES = (
     rule(
         "days",
         (DIGITS, "the"),
-        rf"(?:the )?{_NUMBER}{SUFFIX}?{_TO}(?:the )?(?P<other>[0-3]?\d){SUFFIX}?(?: of)? (?P<month>{MONTH}){IN_YEAR}?",
+        rf"(?:the )?{_NUMBER}{SUFFIX}?{_TO}(?:the )?(?P<other>[0-3]?\d){SUFFIX}?(?: of)? "
+        rf"(?P<month>{MONTH}){IN_YEAR}?",
         _days,
         accepts=_is_day,
     ),

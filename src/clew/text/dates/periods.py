@@ -31,7 +31,8 @@ PART_LEAD = "part of"
 """What leads to the time in "the end of May"."""
 
 TIME_LEADS = frozenset(
-    "in during since until till before after throughout through to and between early mid late around".split()
+    "in during since until till before after throughout through to and between early mid late "
+    "around".split()
 ) | {PART_LEAD}
 """Words that lead to a time more often than to anything else."""
 
@@ -270,13 +271,17 @@ IN_YEAR = rf"(?:,? (?:of )?(?:{YEARLY}))"
 _YEAR_LEADS = TIME_LEADS | {"of", "for", "from", "by", "about", "circa", "over", "the"}
 _DETERMINERS = frozenset("the my our his her their your this that its".split())
 _UNIT_AFTER = re.compile(
-    r"(?u:\s){0,3}(?:%|(?:words?|rows?|requests?|users?|characters?|tokens?|people|dollars?|euros?|pounds?|items?|steps?|files?|lines?|calories"
-    r"|kcal|km|miles?|met(?:er|re)s?|ms|seconds?|minutes?|hours?|days?|weeks?|years?|bytes?|[kmg]b|rpm|mah|times|points?|votes?|psi|watts?|hz"
-    r"|pieces|pages?|records?|nodes?|documents?|messages?|entries|units?|degrees|iterations?|epochs?|connections?|attempts?)\b)",
+    r"(?u:\s){0,3}(?:%|(?:words?|rows?|requests?|users?|characters?|tokens?|people|dollars?|"
+    r"euros?|pounds?|items?|steps?|files?|lines?|calories"
+    r"|kcal|km|miles?|met(?:er|re)s?|ms|seconds?|minutes?|hours?|days?|weeks?|years?|bytes?|"
+    r"[kmg]b|rpm|mah|times|points?|votes?|psi|watts?|hz"
+    r"|pieces|pages?|records?|nodes?|documents?|messages?|entries|units?|degrees|iterations?|"
+    r"epochs?|connections?|attempts?)\b)",
     re.IGNORECASE,
 )
 _NUMBERED_THINGS = frozenset(
-    "port rfc room version error code issue ticket bug number no id page model line windows server office studio route channel "
+    "port rfc room version error code issue ticket bug number no id page model line windows "
+    "server office studio route channel "
     "building street apt pr runner step item row chapter iso".split()
 )
 
@@ -367,14 +372,16 @@ RULES = (
     rule(
         "decade",
         (DIGITS, "the", *DECADES),
-        rf"(?:the )?(?:(?P<year>(?:1[5-9]|20)\d0)['’]?s|['’]?(?P<tens>\d0)['’]?s|(?P<word>{alternatives(DECADES)}))",
+        rf"(?:the )?(?:(?P<year>(?:1[5-9]|20)\d0)['’]?s|['’]?(?P<tens>\d0)['’]?s|"
+        rf"(?P<word>{alternatives(DECADES)}))",
         _decade,
         accepts=_is_decade,
     ),
     rule(
         "century",
         (DIGITS, "the", *CENTURIES),
-        rf"(?:the )?(?:(?P<number>1[0-9]|2[01]){SUFFIX}|(?P<word>{alternatives(CENTURIES)})) century",
+        rf"(?:the )?(?:(?P<number>1[0-9]|2[01]){SUFFIX}|(?P<word>{alternatives(CENTURIES)})) "
+        rf"century",
         _century,
     ),
     rule(

@@ -20,16 +20,22 @@ _DETERMINERS = frozenset(
     "the my our his her their your its a an this that in at of on for very".split()
 )
 _EVENT_NOUNS = (
-    "time|meeting|call|conversation|message|visit|trip|vacation|session|chat|e-?mail|update|version|release|commit|deploy(?:ment)?|appointment|"
-    "check-?up|review|report|entry|note|backup|run|build|incident|outage|decision|order|purchase|payment|invoice|known|book|movie|film|concert|"
-    "conference|interview|exam|test|game|match|race|workout|dinner|lunch|party|holiday|sprint|standup|workshop|class|lesson"
+    "time|meeting|call|conversation|message|visit|trip|vacation|session|chat|e-?mail|update|"
+    "version|release|commit|deploy(?:ment)?|appointment|"
+    "check-?up|review|report|entry|note|backup|run|build|incident|outage|decision|order|"
+    "purchase|payment|invoice|known|book|movie|film|concert|"
+    "conference|interview|exam|test|game|match|race|workout|dinner|lunch|party|holiday|sprint|"
+    "standup|workshop|class|lesson"
 )
 _NOT_CURRENT = frozenset(
-    "directory working thread process index frame flow line node loop iteration element transformer density".split()
+    "directory working thread process index frame flow line node loop iteration element "
+    "transformer density".split()
 )
 _LIVING_BEINGS = frozenset(
-    "person people man men woman women boy girl child children kid kids brother sister sibling siblings son daughter cousin uncle aunt "
-    "grandson granddaughter grandchild nephew niece friend friends member members colleague employee user customer player student twin "
+    "person people man men woman women boy girl child children kid kids brother sister "
+    "sibling siblings son daughter cousin uncle aunt "
+    "grandson granddaughter grandchild nephew niece friend friends member members colleague "
+    "employee user customer player student twin "
     "dog cat pet horse tree trees animal living age".split()
 )
 _WORD_BEFORE = re.compile(r"([^\W\d_]{1,24})\s{1,3}$")
@@ -163,7 +169,8 @@ MARKS = by_head(
         _mark(
             "current",
             "right at as up to",
-            "right now|at the moment|at present|as of (?:now|today)|up[ -]to[ -]date|up to now|to date",
+            "right now|at the moment|at present|as of (?:now|today)|up[ -]to[ -]date|up to "
+            "now|to date",
         ),
         _mark("current", "current", "current", _is_current),
         _mark("current", "now", "now", _is_now),
@@ -182,7 +189,8 @@ MARKS = by_head(
 _TIME_QUESTION = re.compile(
     r"\b(?:when(?:['’]s| (?:did|do|does|was|were|is|are|will|has|have|had|can|should|would))"
     r"|(?:what|which) (?:date|day|time|year|month|week|season)"
-    r"|how long (?:ago|since|has it been)|since when|how many (?:days|weeks|months|years) (?:ago|has|have))\b",
+    r"|how long (?:ago|since|has it been)|since when|how many (?:days|weeks|months|years) "
+    r"(?:ago|has|have))\b",
     re.IGNORECASE,
 )
 

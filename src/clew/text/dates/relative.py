@@ -54,10 +54,12 @@ from clew.text.dates.vocabulary import (
 _WHICH_HEADS = "last past previous this next coming upcoming following current"
 _HOLIDAY_LEADS = TIME_LEADS | {"over", "by", "on", "at", "from"}
 _WORDS_AFTER_SEASON = frozenset(
-    "a an and at did do for i in is of on or our the to was we were what when where who why with you my about how did".split()
+    "a an and at did do for i in is of on or our the to was we were what when where who why "
+    "with you my about how did".split()
 )
 _NOT_BEFORE_WEEKDAY = frozenset(
-    "the a an my our his her their your every each any some black good ash cyber freaky ruby spell call called word".split()
+    "the a an my our his her their your every each any some black good ash cyber freaky ruby "
+    "spell call called word".split()
 )
 
 
@@ -116,7 +118,10 @@ _HOLIDAYS: dict[str, Callable[[int], date]] = {
 }
 """Patterns and days, longer names first; those that differ by country are the American ones."""
 _HOLIDAY = "(?:" + "|".join(_HOLIDAYS) + ")"
-_HOLIDAY_HEADS = "new valentine valentines st good easter independence labor labour halloween hallowe thanksgiving black christmas xmas boxing"  # noqa: E501
+_HOLIDAY_HEADS = (
+    "new valentine valentines st good easter independence labor labour halloween hallowe "
+    "thanksgiving black christmas xmas boxing"
+)  # noqa: E501
 _HOLIDAY_PATTERNS = [
     (re.compile(source.replace(" ", r"\s+"), re.IGNORECASE), make)
     for source, make in _HOLIDAYS.items()

@@ -12,12 +12,14 @@ from clew.times import iso
 # Words that do not tell one memory from another.
 _GENERIC_WORDS = frozenset(
     """
-    happen happens happened happening occur occurs occurred occurring went go going goes gone take took taken place done made make
-    new news event events memory memories note notes noted entry entries thing things stuff item items everything anything something
-    know known knew learn learned learnt remember remembered record recorded store stored save saved add added write wrote written
-    say said show list give find get recap summary summarise summarize summarised summarized update updates updated change changed
-    plan plans planned schedule scheduled due come comes coming came overview whats hows week weeks day days month months year years
-    time today interesting important worth else ever
+    happen happens happened happening occur occurs occurred occurring went go going goes gone take
+    took taken place done made make new news event events memory memories note notes noted entry
+    entries thing things stuff item items everything anything something know known knew learn
+    learned learnt remember remembered record recorded store stored save saved add added write wrote
+    written say said show list give find get recap summary summarise summarize summarised summarized
+    update updates updated change changed plan plans planned schedule scheduled due come comes
+    coming came overview whats hows week weeks day days month months year years time today
+    interesting important worth else ever
     """.split()
 )
 

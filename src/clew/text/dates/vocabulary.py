@@ -11,7 +11,10 @@ _MONTHS = (
     "january february march april may june july august september october november december".split()
 )
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-_TEENS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()  # noqa: E501
+_TEENS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen"
+).split()  # noqa: E501
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _ORDINALS = "first second third fourth".split()
 
@@ -67,7 +70,10 @@ NEXT = "(?:next|coming|upcoming|following)"
 WHICH = f"(?P<which>{LAST}|{NEXT}|this|current)"
 YEARLY = rf"(?P<year>{YEAR})|(?P<of>last|this|next|the previous) year"
 """A year by number or from now; see `years.year_of`."""
-COUNT = rf"(?P<count>\d{{1,4}}|(?:an? )?(?:couple|few)(?: of)?|several|some|an?|{alternatives(NUMBERS)})"
+COUNT = (
+    rf"(?P<count>\d{{1,4}}|(?:an? )?(?:couple|few)(?: of)?|several|some|an?|"
+    rf"{alternatives(NUMBERS)})"
+)
 UNIT = rf"(?P<unit>{alternatives(UNITS[:-1])})s?"
 
 _SPACE = r"(?:(?u:\s){1,3})"

@@ -32,10 +32,13 @@ _TIME_WORDS = frozenset(
         *UNITS,
         *(f"{unit}s" for unit in UNITS),
         *"0123456789",
-        *"today tonight yesterday tomorrow weekend recent recently lately now nowadays current currently present presently".split(),
-        *"latest newest earliest oldest last first initially originally moment date when ago long time".split(),
+        *"today tonight yesterday tomorrow weekend recent recently lately now nowadays current "
+        "currently present presently".split(),
+        *"latest newest earliest oldest last first initially originally moment date when ago "
+        "long time".split(),
         *"before after since until till during prior".split(),
-        *"christmas xmas easter thanksgiving halloween hallowe valentine valentines patrick patricks boxing".split(),
+        *"christmas xmas easter thanksgiving halloween hallowe valentine valentines patrick "
+        "patricks boxing".split(),
         *"independence labor labour black century season".split(),
     )
 )
@@ -54,7 +57,8 @@ def may_name_a_time(text: str) -> bool:
 LANGUAGES = ("en",)
 _WEEK_STARTS = {"monday": 0, "sunday": 6}
 _FUTURE = re.compile(
-    r"\bwill\b|['’]ll\b|\bshall\b|\b[Gg]oing to\b|\b[Uu]pcoming\b|\b[Ss]cheduled\b|\bdue\b|\b[Tt]omorrow\b|\bnext\b"
+    r"\bwill\b|['’]ll\b|\bshall\b|\b[Gg]oing to\b|\b[Uu]pcoming\b|\b[Ss]cheduled\b|\bdue\b|"
+    r"\b[Tt]omorrow\b|\bnext\b"
 )
 
 

@@ -56,7 +56,8 @@ def to_entities(
     for span in spans:
         if not 0 <= span.start < span.end <= len(text):
             raise ModelError(
-                f"{name} named a span from {span.start} to {span.end} in a text of {len(text)} characters.",
+                f"{name} named a span from {span.start} to {span.end} in a text of "
+                f"{len(text)} characters.",
                 model=name,
             )
     return select_entities(merge_mentions(text, spans, least=least), limit=limit)

@@ -204,7 +204,9 @@ MAX_TITLE_WORDS = 8
 MAX_TERM_WORDS = 4  # a longer quotation in lower case is something that was said
 TITLE_CONFIDENCE, TERM_CONFIDENCE, CODE_CONFIDENCE, CALL_CONFIDENCE = 0.85, 0.77, 0.85, 0.85
 _QUOTATION = re.compile(
-    rf"\"([^\"\n]{{2,{MAX_TERM}}})\"|“([^“”\n]{{2,{MAX_TERM}}})”|„([^„“”\n]{{2,{MAX_TERM}}})[“”]|«([^«»\n]{{2,{MAX_TERM}}})»|《([^《》\n]{{2,{MAX_TERM}}})》|『([^『』\n]{{2,{MAX_TERM}}})』"
+    rf"\"([^\"\n]{{2,{MAX_TERM}}})\"|“([^“”\n]{{2,{MAX_TERM}}})”|"
+    rf"„([^„“”\n]{{2,{MAX_TERM}}})[“”]|«([^«»\n]{{2,{MAX_TERM}}})»|"
+    rf"《([^《》\n]{{2,{MAX_TERM}}})》|『([^『』\n]{{2,{MAX_TERM}}})』"
     rf"|「([^「」\n]{{2,{MAX_TERM}}})」"
 )
 _TITLES = "《『"  # marks that hold titles

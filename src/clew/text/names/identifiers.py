@@ -29,7 +29,8 @@ _HASHTAG = re.compile(r"#[^\W\d_][\w-]+")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _IP = re.compile(r"(\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?(?:/\d+)?")
 _VERSION = re.compile(
-    r"v\d++(?:\.\d++)++[\w.+-]*|\d{1,3}\.\d{1,4}\.\d{1,4}(?:[-+.]?(?:rc|a|b|dev|alpha|beta|post)[\w.+-]*)?"
+    r"v\d++(?:\.\d++)++[\w.+-]*|\d{1,3}\.\d{1,4}\.\d{1,4}(?:[-+.]?(?:rc|a|b|dev|alpha|beta|"
+    r"post)[\w.+-]*)?"
 )
 _DAY = re.compile(r"\d{1,2}\.\d{1,2}\.(?:19|20)?\d\d")
 _TICKET = re.compile(r"([A-Z][A-Z0-9]{1,9})-(\d{1,7})")

@@ -31,7 +31,8 @@ _NOT_SUBJECT_SUFFIXES = (":", "'s ", "’s ", "' ", "’ ")  # behind a name
 _JOINTS = PARTICLES | {
     *("a an and as at by for from in into nor of off on or over the to up with without".split()),
     *(
-        "à au aux das de dei del della der des di do dos du e el en et la las le les los nach og til und von y zu zum zur".split()
+        "à au aux das de dei del della der des di do dos du e el en et la las le les los nach "
+        "og til und von y zu zum zur".split()
     ),
 }
 _SINGULAR, _PLURAL = ("is", "was"), ("are", "were")
@@ -44,7 +45,8 @@ _NAME = re.compile(
 _VERB_PATTERN = re.compile(rf"\b(?P<verb>{_VERB})")
 _END = re.compile(r"[;!?\n]|[a-z\d]{2}\.\s")  # of a sentence; initials and "St." end none
 _CALLED = re.compile(
-    r"\b(?:(?:better|best|also|commonly|professionally|formerly|popularly|usually|simply) )?(?:known|called|credited|referred to)"
+    r"\b(?:(?:better|best|also|commonly|professionally|formerly|popularly|usually|simply) "
+    r")?(?:known|called|credited|referred to)"
     r"(?: \w+ly)?(?: as)? (?P<name>[^,.;:()\n]{2,60}?)(?=\s*[,.;()]| (?:is|was|or|and)\b)"
 )
 

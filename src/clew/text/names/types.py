@@ -290,12 +290,15 @@ def has_only_first_capital(reading: TokenizedText, *, least: float) -> bool:
 
 
 _RANK = (
-    r"Arch(?:duke|duchess|bishop)|Baron(?:ess|et)?|Bishop|Burgrave|Count(?:ess)?|Duke|Duchess|Earl|Elector|Emperor|Empress|Infant[ae]"
-    r"|King|Queen|Landgrav(?:e|ine)|Lord|Lady|Margrav(?:e|ine)|Marquess|Prince(?:ss)?|Sultan|Tsar|Viscount(?:ess)?"
+    r"Arch(?:duke|duchess|bishop)|Baron(?:ess|et)?|Bishop|Burgrave|Count(?:ess)?|Duke|Duchess|"
+    r"Earl|Elector|Emperor|Empress|Infant[ae]"
+    r"|King|Queen|Landgrav(?:e|ine)|Lord|Lady|Margrav(?:e|ine)|Marquess|Prince(?:ss)?|Sultan|"
+    r"Tsar|Viscount(?:ess)?"
 )
 _NAME = r"[^\W\d_a-z][\w'’-]{0,40}"
 _RANK_SUFFIX = re.compile(
-    rf", (?:\d{{1,3}}(?:st|nd|rd|th) )?(?:Grand |Holy Roman |Hereditary |Crown )?(?:{_RANK})(?: {_NAME}){{0,2}}"
+    rf", (?:\d{{1,3}}(?:st|nd|rd|th) )?(?:Grand |Holy Roman |Hereditary |Crown "
+    rf")?(?:{_RANK})(?: {_NAME}){{0,2}}"
     rf"(?: of (?:the )?{_NAME}(?: {_NAME})?)?"
 )
 
