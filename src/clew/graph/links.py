@@ -30,7 +30,7 @@ CROWD_POWER = 1.0  # damping exponent for shared names of a text with many names
 
 
 def damping(count: int, *, power: float) -> float:
-    """Return the damping of a link through a name that `count` nodes share: (1 + ln count)^−power.
+    """Return the damping of a name that `count` nodes share: (1 + ln count)^−power.
 
     >>> damping(1, power=0.5), round(damping(100, power=0.5), 3), damping(100, power=0)
     (1.0, 0.422, 1.0)

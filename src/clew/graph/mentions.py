@@ -62,7 +62,7 @@ def mentions(nodes: Sequence[Node], *, settings: EntitySettings) -> list[tuple[M
 
 
 def rebuild_mentions(store: Store, *, settings: EntitySettings) -> None:
-    """Read all texts anew and note what they name, page by page, in place of what was noted before."""
+    """Extract the mentions of all nodes again, page by page, and replace the stored ones."""
     if not settings.enabled:
         return
     waiting = (node for node in store.nodes() if node.kind in NAMING_KINDS)
@@ -87,7 +87,7 @@ def subject_of(node: Node) -> str:
 def _mentions_of(
     node: Node, found: Sequence[Entity], settings: EntitySettings
 ) -> tuple[Mention, ...]:
-    """Return the subject of a node, or what its text begins with, under all its keys, then the surest of what else it names."""
+    """Return the subject of a node under all its keys, then its most certain other mentions."""
     # a title says it better
     opens = settings.openings and node.kind is Kind.MEMORY and not node.title
     about = {
@@ -131,7 +131,7 @@ def _subject_mentions(node: Node) -> Iterator[Mention]:
 
 
 def _opening_mentions(node: Node) -> Iterator[Mention]:
-    """Yield what a text is about by its heading, or tells of by its first words, under all its keys, each where the text begins."""
+    """Yield the subject of a text's heading or first words, under all its keys."""
     from clew.text.names.extraction import title_entity  # noqa: PLC0415
     from clew.text.names.keys import key_beginnings  # noqa: PLC0415
     from clew.text.names.opening import read_opening  # noqa: PLC0415

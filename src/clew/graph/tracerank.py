@@ -55,9 +55,10 @@ ALL = Switches()
 
 
 def reinforcement(events: Sequence[datetime], *, now: datetime) -> float:
-    """Return 1 + 0.35·ln(1 + Σ e^(−days/21)·b), with b = 0.2 where the next newer event is less than 24 hours away, else 1.
+    """Return 1 + 0.35·ln(1 + Σ e^(−days/21)·b).
 
-    What has not happened by `now` does not count.
+    b is 0.2 where the next newer event is less than 24 hours away, else 1. Events after `now` do not
+    count.
 
     >>> now = datetime(2026, 3, 22)
     >>> reinforcement([], now=now)
@@ -106,7 +107,7 @@ def temporal(stability: Stability, *, age_days: float) -> float:
 def factors(
     evidence: Evidence, *, now: datetime, at: datetime | None = None, switches: Switches = ALL
 ) -> Factors:
-    """Return a memory's factors, by what was known `now` and as old as what it says is `at` (else `now`).
+    """Return a memory's factors, given what was known `now`, aged to `at` (or `now`).
 
     Its age counts from when it became true or, if that is later, from when it was last said again:
     what was confirmed last week is not out of date.

@@ -278,7 +278,7 @@ def stub_type(reading: TextFeatures) -> Stub:
 
 
 def _is_plain_sentence(reading: TextFeatures) -> bool:
-    """Tell whether nothing is there that a picture, a link, a year, a menu or a list has, and a word that points nowhere: as of many."""
+    """Tell whether a text is one plain sentence that no stub rule but `_short_stub` can match."""
     text = reading.text
     if (
         len(reading.lines) != 1

@@ -75,7 +75,7 @@ _ABBREVIATION = re.compile(
 
 
 class Piece(NamedTuple):
-    """The words of a stretch, what is specific in it, how much of it can be read, and how it stands in a sentence.
+    """The words of a token, what is specific or damaged in it, and its role in the sentence.
 
     `amid` is what is specific where no sentence begins: there a capital makes a name.
     """
@@ -354,7 +354,7 @@ def strip_tags(text: str) -> str:
 
 
 def is_code(lines: tuple[str, ...], signs: frozenset[str] = _ALL_CODE_SIGNS) -> bool:
-    """Tell code, shell sessions and data from running text by the ends, beginnings and signs of its lines; `signs` are those that it has.
+    """Tell code, shell sessions and data from running text by the form of their lines.
 
     >>> is_code(("def area(r):", "    return 3.14 * r ** 2")), is_code(("The area is 3.14 r squared.",))
     (True, False)
@@ -425,7 +425,7 @@ class _Sentence(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line taken apart: its sentences, and whether it begins a new one or goes on with the one before."""
+    """A line's sentences, and whether it starts a new one or continues the one before."""
 
     begins: bool
     told: list[_Sentence]

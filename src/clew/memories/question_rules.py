@@ -173,7 +173,7 @@ def _invert(verb: str, rest: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def _to_base_forms(words: Sequence[str], bases: Mapping[str, str]) -> list[str]:
-    """Return the words with the first verb, and one that "and" joins to it, as they stand beside "did" and "does"."""
+    """Return the words with the first verb, and one joined by "and", in base form."""
     return [
         bases.get(word, word) if not at or words[at - 1] in ("and", "never") else word
         for at, word in enumerate(words)

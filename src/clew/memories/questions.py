@@ -24,7 +24,7 @@ def gets_questions(of: Draft, settings: QuestionSettings) -> bool:
 def ask_questions(
     drafts: Iterable[Draft], questioner: Questioner | None, settings: QuestionSettings
 ) -> dict[str, Questions]:
-    """Return the questions of the memories that get any, by the text that the memory's vector is made from."""
+    """Return the questions for the memories that get any, by embedded text."""
     texts = list(
         dict.fromkeys(embedding_text(each) for each in drafts if gets_questions(each, settings))
     )

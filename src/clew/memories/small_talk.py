@@ -95,7 +95,7 @@ def is_placeholder(text: str) -> bool:
 
 
 def has_plain_content(text: str) -> bool:
-    """Tell whether one word alone takes a text out of chatter and talk about talk, as in most texts: the quick way to keep it.
+    """Tell whether one word alone shows that a text is not small talk.
 
     >>> has_plain_content("Thanks, the server is down"), has_plain_content("Thanks a lot, Joanna, any questions?")
     (True, False)

@@ -87,7 +87,7 @@ def letters(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def grapheme_boundary(text: str, start: int, at: int) -> int:
-    """Return the nearest place not after `at` that does not tear a letter from its marks, or an emoji apart."""
+    """Return the last offset up to `at` that splits neither a letter from its marks nor an emoji."""
     for place in range(at, max(start, at - _MAX_CLUSTER), -1):
         sign, before = text[place], text[place - 1]
         if not (unicodedata.combining(sign) or sign in _JOINERS or before == "\u200d"):

@@ -143,7 +143,7 @@ def word_terms(text: str) -> list[str]:
 
 
 def query_terms(text: str, *, compounds: bool = True) -> list[str]:
-    """Return the terms of a question in order, repeats included, without stop words unless there is nothing else.
+    """Return the terms of a query in order, repeats included, without stop words if others remain.
 
     >>> query_terms("What is the database?"), query_terms("to be or not to be")
     (['databas'], ['to', 'be', 'or', 'not', 'to', 'be'])
@@ -273,7 +273,7 @@ def _bigrams(word: str) -> Iterator[str]:
 
 
 def split_unspaced(text: str) -> tuple[str, str]:
-    """Return what a text says in scripts with spaces, and its runs of scripts without (and of Korean), each joined by spaces.
+    """Split a text into its words of scripts with spaces and its runs of scripts without.
 
     >>> split_unspaced("Redisのキャッシュ is cold")
     ('Redis  is cold', 'のキャッシュ')

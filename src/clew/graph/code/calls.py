@@ -72,7 +72,7 @@ class Names:
         return name in self._foreign[path]
 
     def named(self, path: str, name: str) -> Target | None:
-        """Return what a name means at the outermost level of a file, also where the file only passes it on."""
+        """Return what a name means at the outermost level of a file, re-exports included."""
         if (path, name) not in self._known:
             self._known[path, name] = self._named(path, name, set(), MAX_CHAIN)
         return self._known[path, name]
@@ -161,7 +161,7 @@ class Names:
         return inner._replace(confidence=min(inner.confidence, found.confidence)) if inner else None
 
     def _of_class(self, found: Target, name: str) -> Target | None:
-        """Return a member of a class or of the nearest class that it is derived from, breadth first."""
+        """Return a member of a class or of its nearest base class, breadth first."""
         waiting, seen = [found], {found[:2]}
         for each in waiting:  # grows while it is read
             path, owner = each.paths[0], self.definition(each)

@@ -55,10 +55,10 @@ class CodeGraph:
     imports: tuple[FileLink, ...] = field(repr=False)
     calls: tuple[CallLink, ...] = field(repr=False)
     imports_resolved: int
-    """How many import statements lead to a file of the tree; the others lead outside, or nowhere."""
+    """How many import statements lead to a file of the tree."""
 
     def neighbours(self, *, min_confidence: float = 0.5) -> dict[str, dict[str, float]]:
-        """Return for each file those that it depends on by an import or a call, with the best confidence."""
+        """Return for each file those that it imports or calls, with the best confidence."""
         found: dict[str, dict[str, float]] = {path: {} for path in sorted(self.files)}
         links = [(link.source, link.target, link.confidence) for link in self.imports]
         links += [(link.source, link.target, link.confidence) for link in self.calls]
@@ -123,7 +123,7 @@ def _resolve_imports(
 
 
 def _file_links(said: Iterable[ResolvedImport], names: Names) -> list[FileLink]:
-    """Link each file to those that it names, and to those that define what it takes through them."""
+    """Link each file to those that it imports, and to those that define the imported names."""
     best: dict[tuple[str, str], FileLink] = {}
     for path, each, brought in _without_unused(said, names):
         evidence = f"line {each.line}: {_format_import(each)}"[:MAX_EVIDENCE]
@@ -138,7 +138,7 @@ def _file_links(said: Iterable[ResolvedImport], names: Names) -> list[FileLink]:
 
 
 def _without_unused(said: Iterable[ResolvedImport], names: Names) -> Iterable[ResolvedImport]:
-    """Leave out the files of a package of Go that hold nothing of what is called through its name."""
+    """Leave out files of a Go package that define nothing that is called through its name."""
     called: dict[tuple[str, str], set[str]] = defaultdict(set)
     for path, found in names.files.items():
         for call in found.calls if found.language == "go" else ():

@@ -115,7 +115,7 @@ def syntax_tree(format: str, source: bytes) -> Any | None:
 
 
 def _stopping_parser(format: str) -> Any:
-    """Return a parser of its own, since one that has stopped remembers its text, that stops after a while."""
+    """Return a new parser with a timeout; one that timed out cannot be used for another text."""
     with warnings.catch_warnings():
         # which crashes in 0.25.2
         warnings.filterwarnings("ignore", "Use the progress_callback", DeprecationWarning)
@@ -200,7 +200,7 @@ def is_plausible(text: str, format: str) -> bool:
 
 
 def _depths(bare: str) -> tuple[int, int, int]:
-    """Return how far brackets close more than was open, how deep they nest, and how many are open at the end."""
+    """Return the lowest, the greatest and the final bracket depth."""
     steps = np.frombuffer(bare.encode(errors="replace").translate(_STEP, _NO_BRACKET), np.int8)
     depths = np.cumsum(steps, dtype=np.int64)
     return (
@@ -211,7 +211,7 @@ def _depths(bare: str) -> tuple[int, int, int]:
 
 
 def _has_long_line(text: str) -> bool:
-    """Tell whether a line is too long, by leaps from line end to line end as far as a line may go."""
+    """Tell whether a line is longer than MAX_LINE."""
     at = 0
     while len(text) - at > MAX_LINE:
         at = text.rfind("\n", at, at + MAX_LINE + 1) + 1

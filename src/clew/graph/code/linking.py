@@ -61,7 +61,7 @@ def link_code(
     now: datetime,
     known: SymbolCache | None = None,
 ) -> LinkReport:
-    """Write the edges between the live files of a source tree, given each file's path and outermost node.
+    """Write the code edges between live files, given each file's path and outermost node.
 
     An edge that holds no longer gets the weight and confidence 0: nothing in a store is ever
     unsaid.

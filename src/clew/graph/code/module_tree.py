@@ -94,7 +94,7 @@ def folder_of(path: str) -> str:
 
 
 def folders_above(path: str) -> list[str]:
-    """Return the folders that a file stands in, innermost first, the outermost (empty or the root) last.
+    """Return the folders above a file, innermost first; the last is "" or the root.
 
     >>> folders_above("a/b/c.py")
     ['a/b', 'a', '']

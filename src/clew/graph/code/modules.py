@@ -113,7 +113,7 @@ class GoPackages:
 
 
 def _splits(module: str) -> list[tuple[str, str]]:
-    """Return the ways to part an import path into a module's name, which begins with a domain or stands alone, and a folder."""
+    """Return the ways to split an import path into a module name and a folder."""
     parts = module.split("/")
     least = 2 if "." in parts[0] else 1
     return [
@@ -384,7 +384,7 @@ class RustModules:
         return tuple(bound for bound in each if bound is not None)
 
     def _outside(self, path: str, said: Import) -> Import:
-        """Return an import as the file would write it outside its inner modules, where `super` is the file itself."""
+        """Return an import as written outside inner modules, where `super` is the file itself."""
         if not said.module.startswith("super"):
             return said
         if path not in self._scopes:

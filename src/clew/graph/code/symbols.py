@@ -43,7 +43,7 @@ class RawDefinition(NamedTuple):
 def nest_definitions(
     found: Iterable[RawDefinition], bases: Sequence[tuple[str, int]]
 ) -> tuple[Definition, ...]:
-    """Return the definitions in the order of the text, each with the names around it and a class with its bases."""
+    """Return the definitions in text order, with qualified names and the bases of classes."""
     ordered = sorted(set(found), key=lambda raw: (raw.start, -raw.end, raw.name))
     derived = _bases(ordered, bases)
     stack: list[tuple[RawDefinition, tuple[str, ...]]] = []
@@ -257,7 +257,7 @@ def split_qualified(name: str) -> tuple[str, str]:
 
 
 def receiver_of(text: str) -> str:
-    """Return a receiver in our spelling, with full stops, or `EXPRESSION` where it is not a path of names.
+    """Return a receiver with full stops between its names, or `EXPRESSION` if it is no path.
 
     >>> receiver_of("self.store"), receiver_of("crate::shop"), receiver_of("cart->items"), receiver_of("f(x)"), receiver_of("super()")
     ('self.store', 'crate.shop', 'cart.items', '…', 'super')

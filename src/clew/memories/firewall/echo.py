@@ -99,7 +99,7 @@ def _normalise(text: str) -> str:
 
 
 def _find(said: str, text: str) -> tuple[int, int] | None:
-    """Return where one text stands in another with the marks behind it, whatever the case of its first letter.
+    """Return the span of one text in another, ignoring the case of its first letter.
 
     >>> _find("The door is locked.", "You said: the door is locked!")
     (10, 29)
@@ -264,7 +264,7 @@ def _cover_clause(
 def _longest_run(
     said: Sequence[str], space: str, returned: SpaceTexts, without: frozenset[NodeId]
 ) -> tuple[int, int, list[Source]]:
-    """Return where the longest run of a returned text begins in a clause, how long it is, and which texts hold it."""
+    """Return start and length of a clause's longest returned run, and the texts that hold it."""
     start = longest = 0
     sources: list[Source] = []
     at = 0
@@ -294,7 +294,7 @@ def _run_length(said: Sequence[str], at: int, place: Place) -> int:
 
 
 def _cover_short(said: Sequence[str], heard: _Coverage) -> bool:
-    """Tell whether the memories that are heard hold these few words in a row, and count the words as heard."""
+    """Tell whether a covered text holds these words in a row, and count them as covered."""
     wanted = f" {' '.join(said)} "
     if not any(wanted in f" {' '.join(source.words)} " for source in heard.sources.values()):
         return False

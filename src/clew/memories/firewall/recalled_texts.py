@@ -188,7 +188,7 @@ class SpaceTexts:
     # --- what a write does ---
 
     def refresh(self, now: datetime) -> None:
-        """Read what was returned since the last time, here and in other processes, and let go of what is too old."""
+        """Learn what was returned since the last call, in any process, and drop what is too old."""
         with self.lock:
             for name, record in self._store.kept(self._kind).items():
                 if name not in self._read:
@@ -201,7 +201,7 @@ class SpaceTexts:
     def places(
         self, words: Sequence[str], space: str, without: frozenset[NodeId]
     ) -> Iterator[Place]:
-        """Yield where the space's returned texts hold these words, which are as many as `GRAM`, the latest first."""
+        """Yield where the space's returned texts hold these GRAM words, latest first."""
         for id, number, at in reversed(self._places.get(_gram(space, words), {})):
             if id not in without and (source := self._sources[id][number]).space == space:
                 yield Place(source, at)
@@ -351,7 +351,7 @@ MAX_VALUES = 2000
 
 
 def strip_rendering(text: str) -> tuple[str, bool]:
-    r"""Return a text without the signs that Clew draws around a hit, and whether Clew explained one in it.
+    r"""Remove Clew's own rendering from a text; tell whether it explained a hit.
 
     >>> strip_rendering("1 0.850 Ann likes tea\n01m7gfwdmr422zgpq588cdfnzy · fact · just now")
     ('Ann likes tea\n', False)

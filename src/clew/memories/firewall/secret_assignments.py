@@ -227,7 +227,7 @@ def _find_beside(text: str, small: str, name: Name) -> Iterator[Secret]:
 
 
 def _secret_at(text: str, small: str, name: Name, at: int) -> Secret | None:
-    """Return the secret beside the name at this place, unless the name is part of a mark that Clew left, `[secret:…]`."""
+    """Return the secret beside the name at an offset, unless that is a `[secret:…]` mark."""
     bound = compile_pattern(_BOUND).match(text, at + len(name.word))
     if (
         bound is None
@@ -270,7 +270,7 @@ def _token_value(text: str, start: int, name: Name, bound: re.Match[str]) -> str
 
 
 def _stands_out(value: str, kind: str) -> bool:
-    """Tell whether a value is a secret where only a space binds it to the name, as in "with password hunter2"."""
+    """Tell whether a value bound by a space alone is a secret ("with password hunter2")."""
     if compile_pattern(_IDENTIFIERS).fullmatch(value) or is_compound(value):
         return False
     return (
@@ -388,7 +388,7 @@ def looks_secret(value: str, *, kind: str, code: bool, quoted: bool) -> bool:
 
 
 def _is_value(value: str) -> bool:
-    """Tell whether it is neither a placeholder, an expression, a path, a measure nor a word that says there is none."""
+    """Tell whether a value is no placeholder, expression, path, measure or word like "none"."""
     return not (
         compile_pattern(PLACEHOLDER).fullmatch(value)
         or _is_stand_in(value)

@@ -62,7 +62,7 @@ _AFTER_ARTICLE = (HEADS | frozenset(UNITS) | {"weekend"}) - _ARTICLES
 
 
 def head_at(text: str, at: int) -> str:
-    """Return the word at an offset in lower case, a sign for any number, nothing for anything else."""
+    """Return the lower-case word at an offset, DIGITS for a number, else the empty string."""
     match = _HEAD.match(text, at)
     return "" if match is None else DIGITS if match.group()[0].isdigit() else match.group().lower()
 
@@ -191,7 +191,7 @@ class NamedTime:
 
 
 def find_named_time(text: str, at: int, head: str) -> NamedTime | None:
-    """Return the time that a question names at an offset, with or without a word that leads to it."""
+    """Return the time that a query names at an offset, with its lead word if there is one."""
     tries = [_after_lead(text, at, lead) for lead in LEADS.get(head, ())]
     found = find_expression(text, at)
     if found:

@@ -97,7 +97,7 @@ def _heads(heads: str | Iterable[str]) -> frozenset[str]:
 
 
 def word_before(match: re.Match[str]) -> str:
-    """Return the word before a match in lower case, or nothing at the beginning and after a stop."""
+    """Return the lower-case word before a match, or "" at the start and after a full stop."""
     found = _WORD_BEFORE.search(match.string, max(0, match.start() - _REACH), match.start())
     return found.group(1).lower() if found else ""
 
@@ -199,7 +199,7 @@ def enclosing_unit(unit: str, moment: datetime, clock: Clock) -> Period:
 
 
 def weekend_of(moment: datetime, *, weeks: int = 0) -> Period:
-    """Return Saturday and Sunday of the week from Monday that a moment lies in, or of one so many weeks later."""
+    """Return the weekend of the week that a moment lies in, shifted by `weeks`."""
     saturday = moment.date() + (5 - moment.weekday() + 7 * weeks) * DAY
     return whole_days(saturday, saturday + DAY)
 

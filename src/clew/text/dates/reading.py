@@ -85,7 +85,7 @@ def _has_actor(match: re.Match[str]) -> bool:
 
 
 def _is_adverbial(match: re.Match[str]) -> bool:
-    """Tell "was formed the earliest", which is said of the thing, from "the earliest note", "is the latest" and "did we meet last"."""
+    """Tell "was formed the earliest" from "the earliest note" and "did we meet last"."""
     if word_after(match).lower() not in _PREPOSITIONS or _has_actor(match):
         return False
     the = _THE.search(match.string, max(0, match.start() - _REACH), match.start())
@@ -94,7 +94,7 @@ def _is_adverbial(match: re.Match[str]) -> bool:
 
 
 def _is_superlative(match: re.Match[str], lead: str) -> bool:
-    """Doubt "at the latest", "which was formed the earliest?" and "which is the oldest, the abbey or the mill?"."""
+    """Reject "at the latest", "was formed the earliest" and "the oldest, the abbey or the mill?"."""
     del lead
     return not (_is_deadline(match) or _is_choice(match) or _is_adverbial(match))
 
@@ -133,7 +133,7 @@ def _has_no_determiner(match: re.Match[str], lead: str) -> bool:
 
 
 def _is_adverb(match: re.Match[str], lead: str) -> bool:
-    """Take "did I last see" and "did Ann first meet", not "did the last", "did Ann's first" nor "win first place"."""
+    """Accept "did I last see" and "did Ann first meet", not "did the last" or "win first place"."""
     del lead
     around = match.string[max(0, match.start() - _REACH) : match.start()]
     verb = word_after(match)
@@ -341,7 +341,7 @@ def _resolve(text: str, one: NamedTime, clock: Clock) -> Piece:
 
 
 def _join_ranges(said: list[Piece], text: str) -> list[Piece]:
-    """Make one span of "after March and before June", which would otherwise hold all of time between them."""
+    """Join "after March" and "before June" into one span instead of two open ones."""
     joined: list[Piece] = []
     for piece in said:
         both = _join_pair(joined[-1], piece, text) if joined else None

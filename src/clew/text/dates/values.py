@@ -73,7 +73,7 @@ class Event:
     relation: Relation
 
     def placed(self, start: datetime, end: datetime) -> tuple[datetime | None, datetime | None]:
-        """Return first and last moment of what is meant, once it is known when the event began and ended.
+        """Return the first and last moment that is meant, given when the event began and ended.
 
         >>> moved = datetime(2024, 5, 1)
         >>> Event("before we moved", "we moved", 0, 15, "before").placed(moved, moved)
@@ -112,13 +112,13 @@ class When:
     events: tuple[Event, ...] = ()
     """Of what stayed open, that which a memory may date."""
     current: bool = False
-    """Whether the latest is asked for as what holds now ("currently"), not as what happened last."""
+    """Whether the latest is asked for as what is valid now ("currently")."""
     ahead: bool = False
     """Whether the question is about what will be."""
 
     @property
     def alone(self) -> bool:
-        """Whether the question asks about nothing but a time, such as "what happened last week?"."""
+        """Whether the query asks only for a time, such as "what happened last week?"."""
         return (
             bool(self.spans or self.latest)
             and not self.earliest
@@ -127,7 +127,7 @@ class When:
         )
 
     def beyond(self, now: datetime) -> bool:
-        """Tell whether the question is about what will be, or names a time that goes on after now."""
+        """Tell whether the query is about the future or names a time that ends after now."""
         return self.ahead or any(span.end is not None and span.end > now for span in self.spans)
 
     def as_dict(self) -> dict[str, Any]:

@@ -21,7 +21,7 @@ _ORDINALS = "first second third fourth".split()
 MONTHS = {name: number for number, name in enumerate(_MONTHS, start=1)}
 SHORT_MONTHS = {name[:3]: number for name, number in MONTHS.items() if len(name) > 3} | {"sept": 9}
 AMBIGUOUS_MONTHS = frozenset({"march", "april", "may", "june", "august", *SHORT_MONTHS})
-"""Months that are names or other words as well: they need more than themselves to be read as time."""
+"""Months that are also names or other words, and need context to be read as time."""
 
 WEEKDAYS = {name: number for number, name in enumerate(_DAYS)}
 NUMBERS = {name: number for number, name in enumerate(_TEENS, start=1)} | {

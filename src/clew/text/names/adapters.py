@@ -34,7 +34,7 @@ def import_library(module: str) -> Any:
 
 
 def load_model(name: str, load: Callable[[], Loaded], *, way_out: str) -> Loaded:
-    """Load a model, whatever a foreign library raises translated into one error that says what to do."""
+    """Load a model; translate any error of the library into one that names the fix."""
     try:
         return load()
     except ModelError:

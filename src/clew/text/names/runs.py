@@ -35,7 +35,7 @@ _ORDINAL = re.compile(r"\d{1,3}(?:st|nd|rd|th)")
 
 
 def trim_run(reading: TokenizedText, run: Run) -> Run | None:
-    """Take away what is no part of the name, until what is left begins and ends with a word of its own."""
+    """Remove words that are not part of the name from both ends of a run."""
     if run.last - run.first >= MIN_SHOUTED_WORDS - 1 and _is_shouted(reading, run):
         return None
     while run.first <= run.last and (run.opening or reading.words[run.first] in _TRIMMED):
@@ -62,7 +62,7 @@ def _with_ordinal(reading: TokenizedText, run: Run) -> Run:
 
 
 def _drop_first(reading: TokenizedText, run: Run) -> Run:
-    """Return a run without its first word where that is no part of the name, else the very same run."""
+    """Return a run without its first word if that is not part of the name, else the same run."""
     word, lone = reading.words[run.first], run.first == run.last
     after = reading.words[run.first + 1]
     if word in INNER and reading.stretches[run.first].shape is Shape.LOWER:
@@ -148,7 +148,7 @@ _YEARS = range(1000, 2051)
 
 
 def name_runs(reading: TokenizedText) -> Iterator[Run]:
-    """Yield the names of a text in order, without leading articles, openers, titles, and without dates.
+    """Yield the names of a text in order, without articles, openers, titles and dates.
 
     >>> from clew.text.names.spans import tokenize_text
     >>> reading = tokenize_text("Then Dr. Ludwig van Beethoven left the University of Oxford on Monday, 3 May.")

@@ -272,7 +272,7 @@ class UnspacedName(NamedTuple):
 
 
 def is_mostly_unspaced(text: str) -> bool:
-    """Tell whether most letters of a text are of a script whose words cannot be told by their shape: then none is a name for it.
+    """Tell whether most letters of a text belong to scripts whose words have no shape to go by.
 
     >>> is_mostly_unspaced("I met 王芳 in Lisbon"), is_mostly_unspaced("我们在Lisbon见到了她")
     (False, True)
@@ -378,7 +378,7 @@ class TokenizedText:
         )
 
     def begins(self, i: int) -> bool:
-        """Tell whether a sentence, a line, a quotation or a list's entry begins with this stretch."""
+        """Tell whether a sentence, line, quotation or list entry starts with this token."""
         if i == 0 or self.stretches[i - 1].ends or self.stretches[i - 1].shape is Shape.SIGN:
             return True
         gap = self.text[self.ends[i - 1] : self.starts[i]]

@@ -45,7 +45,7 @@ _ROMAN = frozenset("ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi".split()
 
 
 class Guess(NamedTuple):
-    """A type, and whether it is known from a list, cued by what stands in or around the name, or merely usual."""
+    """A type, and the evidence for it: a list, the context, or merely the default."""
 
     type: EntityType
     known: bool = False
@@ -155,7 +155,7 @@ def _does_what_people_do(reading: TokenizedText, run: Run) -> bool:
 
 
 def _default_type(words: list[str], reading: TokenizedText, run: Run) -> Guess:
-    """Take a few words that are none of the language for a person's name, unless an article or a number makes them a thing's."""
+    """Return PERSON for a few uncommon words, CONCEPT after an article or with a number."""
     piece = reading.stretches[run.first]
     thing = (
         reading.words[run.first - 1] in _ARTICLES
@@ -263,7 +263,7 @@ _CUES = DEEDS | PROJECT_WORDS | WORK_WORDS | {"is", "was", "are", "were", "has"}
 
 
 def has_only_first_capital(reading: TokenizedText, *, least: float) -> bool:
-    """Tell whether the one word that could be a name is the first, with no more to say so than its capital: less than is asked for.
+    """Tell whether a text's only candidate is its first word, with its capital as only evidence.
 
     The rules would find the same, each by lists of its own: this is what `guess_type` and `confidence`
     come to.
