@@ -11,8 +11,8 @@ from pathlib import Path
 
 from tests.ingest.firewall.planted import Holding, holdings, planted, texts
 
-from clew.memories.firewall.instructions import flags_of
-from clew.memories.firewall.secrets import redacted, secrets_in
+from clew.memories.firewall.instructions import find_flags
+from clew.memories.firewall.secrets import find_secrets, redact
 
 GUIDE = Path(__file__).parent.parent / "docs" / "guide" / "security.md"
 BEGIN, END = "<!-- firewall figures -->\n", "<!-- /firewall figures -->\n"
@@ -38,7 +38,7 @@ FIRST_RUN = {
 
 def is_removed(holding: Holding) -> bool:
     """Tell whether nothing of a planted secret is left in what would be stored."""
-    left = redacted(holding.text, secrets_in(holding.text))
+    left = redact(holding.text, find_secrets(holding.text))
     return not any(secret in left for secret in holding.secrets)
 
 
@@ -46,13 +46,13 @@ def missed(name: str) -> list[str]:
     """Return the planted texts of a list that are not found."""
     if name.startswith("secrets"):
         return [each.text for each in holdings(name) if not is_removed(each)]
-    return [text for text in texts(planted(name)["hostile"]) if not flags_of(text)]
+    return [text for text in texts(planted(name)["hostile"]) if not find_flags(text)]
 
 
 def false_alarms(name: str) -> list[str]:
     """Return the look-alikes of a list that are taken for what they resemble."""
     finds: Callable[[str], Iterable[object]] = (
-        secrets_in if name.startswith("secrets") else flags_of
+        find_secrets if name.startswith("secrets") else find_flags
     )
     return [text for text in texts(planted(name)["harmless"]) if finds(text)]
 

@@ -42,7 +42,7 @@ from clew.evaluate.datasets import card
 from clew.evaluate.datasets import load as load_set
 from clew.models.loading import load
 from clew.ports import EmbedRole
-from clew.text.words import STOP_WORDS, folded, terms, words
+from clew.text.words import STOP_WORDS, fold, terms, words
 from clew.types import Kind
 
 Scores = npt.NDArray[np.float64]
@@ -225,10 +225,7 @@ class Bm25:
 
     def scores(self, question: str) -> Scores:
         asked = [
-            term
-            for word in words(question)
-            if folded(word) not in STOP_WORDS
-            for term in terms(word)
+            term for word in words(question) if fold(word) not in STOP_WORDS for term in terms(word)
         ] or terms(question)
         found = np.zeros(self.size)
         for term, times in Counter(asked).items():

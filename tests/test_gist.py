@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clew.text.gist import embedded_text, searched_text, told
+from clew.text.gist import embedded_text, searched_text, user_turns
 from clew.types import Kind
 
 CHAT = "user: I adopted a cat.\n\nassistant: Cats, dogs\nand parrots need care.\n\nUser: Her name is Luna."
@@ -31,7 +31,7 @@ def test_smaller_units_are_found_by_all_they_say(kind: Kind) -> None:
     ids=["empty", "people", "no answer", "no question", "prose"],
 )
 def test_a_text_without_both_sides_is_found_by_all_of_it(text: str) -> None:
-    assert told(text) == text
+    assert user_turns(text) == text
 
 
 def test_the_vector_of_a_chunk_of_a_chat_is_of_what_the_user_told() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import clew
 from clew.errors import InputError, NotFoundError
-from clew.memories.decay import UPCOMING, days_to_live, decay, decay_score, fading
+from clew.memories.decay import MAX_UPCOMING, days_to_live, decay, decay_score, fading
 from clew.ports import Evidence
 from clew.settings.sections import DecaySettings
 from clew.store.memory import MemoryStore
@@ -304,7 +304,7 @@ def test_batches_of_any_size_give_the_same_report_as_one_look_at_everything(
     assert [each.id for each in report.archived] == gone
     assert report.examined == 298
     soonest = sorted((id for id in scores if scores[id] >= 0.1), key=lambda id: (scores[id], id))[
-        :UPCOMING
+        :MAX_UPCOMING
     ]
     assert [each.id for each in report.upcoming] == soonest
     dates = [each.forgotten_at for each in report.upcoming]

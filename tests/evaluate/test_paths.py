@@ -7,7 +7,7 @@ import pytest
 from clew.evaluate.codepaths import code_graphs, gold_paths, query_paths
 from clew.evaluate.data import Document, Query
 from clew.evaluate.measures.rankings import path_at, path_coverage
-from clew.graph.code.graph import CodeGraph, graph
+from clew.graph.code.graph import CodeGraph, build_graph
 
 CHAIN = {
     "a.py": "import b\n",
@@ -20,7 +20,7 @@ CHAIN = {
 
 
 def chain() -> CodeGraph:
-    return graph(CHAIN, dict.fromkeys(CHAIN, "python"))
+    return build_graph(CHAIN, dict.fromkeys(CHAIN, "python"))
 
 
 def asked(*gold: str, id: str = "q", space: str = "s") -> Query:
@@ -49,7 +49,7 @@ def test_of_paths_of_one_length_the_surest_is_taken() -> None:
         "z.py": "import t",
         "e.py": "def f(): ...\nimport t",
     }
-    made = graph({**texts, "t.py": ""}, dict.fromkeys([*texts, "t.py"], "python"))
+    made = build_graph({**texts, "t.py": ""}, dict.fromkeys([*texts, "t.py"], "python"))
     assert made.neighbours()["s.py"] == {"m.py": 1.0, "z.py": 1.0, "e.py": 0.95}
     assert gold_paths(made, ["s.py"], ["t.py"]) == (("s.py", "z.py", "t.py"),)
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.errors import InputError
-from clew.text.names.extraction import entities
+from clew.text.names.extraction import extract_entities
 from clew.text.names.keys import Entity, EntityType
 from tests.growth import check_linear, cpu_seconds
 
@@ -48,7 +48,7 @@ def is_held_out(row: Row) -> bool:
 
 def measured(sample: list[Row]) -> Measured:
     found = [
-        ({entity.name: str(entity.type) for entity in entities(row.text)}, row.named)
+        ({entity.name: str(entity.type) for entity in extract_entities(row.text)}, row.named)
         for row in sample
     ]
     right = sum(len(got.keys() & due.keys()) for got, due in found)
@@ -73,7 +73,7 @@ FLOORS = {
 
 
 def names(text: str, **options: str) -> list[str]:
-    return sorted(entity.name for entity in entities(text, **options))  # type: ignore[arg-type]
+    return sorted(entity.name for entity in extract_entities(text, **options))  # type: ignore[arg-type]
 
 
 def test_the_labelled_sample_is_large_varied_and_lies_in_its_texts() -> None:
@@ -125,7 +125,7 @@ def test_no_style_of_writing_is_left_behind(style: str) -> None:
     ],
 )
 def test_dates_numbers_languages_shouts_and_openers_are_no_entities(text: str) -> None:
-    assert entities(text) == ()
+    assert extract_entities(text) == ()
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_dates_numbers_languages_shouts_and_openers_are_no_entities(text: str) -
     ],
 )
 def test_each_way_of_naming_is_known(text: str, name: str, type: EntityType) -> None:
-    assert (name, type) in [(entity.name, entity.type) for entity in entities(text)]
+    assert (name, type) in [(entity.name, entity.type) for entity in extract_entities(text)]
 
 
 def test_a_word_that_the_text_also_writes_small_needs_more_than_a_capital() -> None:
@@ -167,7 +167,10 @@ def test_a_word_that_the_text_also_writes_small_needs_more_than_a_capital() -> N
 
 
 def test_a_name_met_again_is_surer() -> None:
-    once, twice = entities("we asked Zorblatt"), entities("we asked Zorblatt, and Zorblatt left")
+    once, twice = (
+        extract_entities("we asked Zorblatt"),
+        extract_entities("we asked Zorblatt, and Zorblatt left"),
+    )
     assert [entity.name for entity in once] == [entity.name for entity in twice] == ["Zorblatt"]
     assert twice[0].confidence > once[0].confidence
 
@@ -178,8 +181,8 @@ def test_half_a_name_is_left_out_beside_the_only_person_it_can_be() -> None:
 
 
 def test_the_title_is_the_surest_entity_whether_or_not_the_text_has_it() -> None:
-    inside = entities("A film: Titanic sank in 1912.", title="Titanic (1997 film)")[0]
-    outside = entities("It sank.", title="Titanic (1997 film)")[0]
+    inside = extract_entities("A film: Titanic sank in 1912.", title="Titanic (1997 film)")[0]
+    outside = extract_entities("It sank.", title="Titanic (1997 film)")[0]
     assert inside == Entity(
         "Titanic", "titanic", EntityType.CONCEPT, 0.99, 8, 15, ("titanic 1997 film",)
     )
@@ -192,14 +195,15 @@ def test_the_title_is_the_surest_entity_whether_or_not_the_text_has_it() -> None
 
 
 def test_the_title_is_sought_as_a_whole_word() -> None:
-    found = entities("Annabel met Anna.", title="Anna")[0]
+    found = extract_entities("Annabel met Anna.", title="Anna")[0]
     assert (found.start, found.end) == (12, 16)
 
 
 def test_html_tags_are_passed_over_and_offsets_stay_those_of_the_text() -> None:
     text = '<p class="Intro">Anna saw <b>Lake Tahoe</b>.</p>'
     assert [
-        (entity.name, text[entity.start : entity.end]) for entity in entities(text, format="html")
+        (entity.name, text[entity.start : entity.end])
+        for entity in extract_entities(text, format="html")
     ] == [
         ("Lake Tahoe", "Lake Tahoe"),
         ("Anna", "Anna"),
@@ -214,11 +218,11 @@ def test_quotation_marks_hold_data_in_code_and_terms_in_prose() -> None:
 
 def test_at_most_as_many_as_asked_for_are_kept_and_the_surest_of_them() -> None:
     text = "Anna Schmidt met Zorblatt, Ben Carter and Quixly in Rome."
-    every = entities(text)
+    every = extract_entities(text)
     assert len(every) == 5
-    assert entities(text, limit=2) == every[:2]
-    assert entities(text, limit=0) == ()
-    assert all(entity.confidence >= 0.95 for entity in entities(text, least=0.95))
+    assert extract_entities(text, limit=2) == every[:2]
+    assert extract_entities(text, limit=0) == ()
+    assert all(entity.confidence >= 0.95 for entity in extract_entities(text, least=0.95))
     assert [entity.confidence for entity in every] == sorted(
         (entity.confidence for entity in every), reverse=True
     )
@@ -227,7 +231,7 @@ def test_at_most_as_many_as_asked_for_are_kept_and_the_surest_of_them() -> None:
 @pytest.mark.parametrize("options", [{"limit": -1}, {"least": 1.5}, {"least": float("nan")}])
 def test_limits_that_cannot_be_meant_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(InputError, match=next(iter(options))):
-        entities("Anna", **options)  # type: ignore[arg-type]
+        extract_entities("Anna", **options)  # type: ignore[arg-type]
 
 
 SPELT = "Anna van of the I II Dr. O'Neill d'Estaing U.S. München 北京 İ ǅ ß a_b x.py 1 May Count @x #y --z https://a.b ’s"
@@ -240,8 +244,8 @@ PIECES = st.sampled_from([*SPELT.split(), *'`"“”(),.:/\\-& \n\u0301', "()"])
 )
 def test_any_text_gives_entities_that_lie_where_they_say(text: str, title: str) -> None:
     for format in ("text", "html", "python"):
-        found = entities(text, title=title, format=format)
-        assert found == entities(text, title=title, format=format)
+        found = extract_entities(text, title=title, format=format)
+        assert found == extract_entities(text, title=title, format=format)
         assert len({entity.key for entity in found}) == len(found) <= 10
         for entity in found:
             assert entity.key
@@ -278,7 +282,7 @@ HOSTILE = {
 @pytest.mark.parametrize("seed", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_texts_take_time_in_proportion_to_their_length(seed: str) -> None:
     def read(length: int) -> None:
-        entities(
+        extract_entities(
             "".join(seed.format(i) for i in range(length // len(seed))), title="Anna", format="html"
         )
 
@@ -289,4 +293,4 @@ def test_prose_is_read_at_a_fair_rate() -> None:
     prose = " ".join(row.text for row in LABELLED if row.style in ("chat", "wiki", "news", "notes"))
     text = "\n".join([prose] * (300_000 // len(prose)))
     # 0.3 s for 300 kB on a quiet machine
-    assert cpu_seconds(lambda _: entities(text, title="Anna", format="html"), 0) < 3
+    assert cpu_seconds(lambda _: extract_entities(text, title="Anna", format="html"), 0) < 3

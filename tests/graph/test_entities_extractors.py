@@ -12,7 +12,7 @@ import pytest
 
 from clew.errors import InputError, ModelError, ModelMissingError
 from clew.text.names.adapters import GlinerExtractor, SpacyExtractor
-from clew.text.names.extraction import Extractor, Rules
+from clew.text.names.extraction import Extractor, RuleExtractor
 from clew.text.names.keys import EntityType
 
 TEXTS = ["Anna flew to Rome on Monday.", "", "Rome again, and Rome."]
@@ -99,7 +99,7 @@ def test_every_extractor_answers_for_each_text_in_order(
     install_spacy(monkeypatch, FakePipeline())
     install_gliner(monkeypatch, FakeGliner())
     extractors: dict[str, Extractor] = {
-        "rules": Rules(),
+        "rules": RuleExtractor(),
         "spacy": SpacyExtractor(),
         "gliner": GlinerExtractor("urchade/gliner_small"),
     }
@@ -180,7 +180,7 @@ def test_a_span_beyond_the_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Rules(limit=-1),
+        lambda: RuleExtractor(limit=-1),
         lambda: SpacyExtractor(least=2),
         lambda: GlinerExtractor("m", limit=-1),
     ],

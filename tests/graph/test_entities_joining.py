@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.errors import InputError
-from clew.text.names.extraction import FEWEST_HOLDING, GENERIC_SHARE, generic
-from clew.text.names.keys import Aliases, entity_key, resolve, title_keys
+from clew.text.names.extraction import MAX_GENERIC_SHARE, MIN_DOCUMENTS, is_generic_key
+from clew.text.names.keys import Aliases, entity_key, resolve_names, title_keys
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_title_is_also_known_with_its_parenthesis_without_its_rank_and_without
 
 
 def test_half_a_name_stands_for_the_only_whole_one() -> None:
-    assert resolve(["Matt", "Matt Joyce", "Joyce"]) == {
+    assert resolve_names(["Matt", "Matt Joyce", "Joyce"]) == {
         "matt": "matt joyce",
         "matt joyce": "matt joyce",
         "joyce": "matt joyce",
@@ -76,7 +76,7 @@ def test_a_second_bearer_makes_half_a_name_ambiguous_again() -> None:
 
 
 def test_a_longer_form_of_the_same_name_is_no_second_bearer() -> None:
-    assert resolve(["Matt", "Matt Joyce", "Matt Joyce Miller"])["matt"] == "matt joyce miller"
+    assert resolve_names(["Matt", "Matt Joyce", "Matt Joyce Miller"])["matt"] == "matt joyce miller"
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_longer_form_of_the_same_name_is_no_second_bearer() -> None:
 def test_a_word_of_a_name_that_means_something_else_does_not_stand_for_it(
     part: str, whole: str
 ) -> None:
-    assert resolve([part, whole])[entity_key(part)] == entity_key(part)
+    assert resolve_names([part, whole])[entity_key(part)] == entity_key(part)
 
 
 def test_a_name_with_a_thousand_bearers_is_ambiguous() -> None:
@@ -126,19 +126,19 @@ def test_names_may_come_in_any_order_and_in_any_batches(
 ) -> None:
     every = first + second
     known = Aliases().adding(first).adding(second).resolve(every)
-    assert known == resolve(every) == resolve(every[::-1])
+    assert known == resolve_names(every) == resolve_names(every[::-1])
     assert all(known[whole] == whole for whole in known.values())
 
 
 def test_a_key_is_generic_from_a_share_of_the_documents_on_and_never_in_a_handful() -> None:
-    assert not generic("team", holding=FEWEST_HOLDING - 1, total=FEWEST_HOLDING)
-    assert generic("team", holding=FEWEST_HOLDING, total=FEWEST_HOLDING)
-    assert not generic("team", holding=100, total=round(100 / GENERIC_SHARE))
-    assert generic("team", holding=101, total=round(100 / GENERIC_SHARE))
-    assert generic("", holding=0, total=10)
+    assert not is_generic_key("team", holding=MIN_DOCUMENTS - 1, total=MIN_DOCUMENTS)
+    assert is_generic_key("team", holding=MIN_DOCUMENTS, total=MIN_DOCUMENTS)
+    assert not is_generic_key("team", holding=100, total=round(100 / MAX_GENERIC_SHARE))
+    assert is_generic_key("team", holding=101, total=round(100 / MAX_GENERIC_SHARE))
+    assert is_generic_key("", holding=0, total=10)
 
 
 @pytest.mark.parametrize(("holding", "total"), [(-1, 5), (6, 5)])
 def test_counts_that_cannot_be_are_refused(holding: int, total: int) -> None:
     with pytest.raises(InputError, match="holding"):
-        generic("team", holding=holding, total=total)
+        is_generic_key("team", holding=holding, total=total)

@@ -9,7 +9,7 @@ import pytest
 
 import clew
 from clew.graph.phrases import phrases
-from clew.text.names.extraction import entities
+from clew.text.names.extraction import extract_entities
 from tests.growth import check_linear
 
 # Sentences of our own. What stands apart by script, marks or an address is found; a name that only
@@ -40,7 +40,7 @@ SENTENCES = {
 
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_what_stands_out_is_a_name_and_nothing_else_is(sentence: str) -> None:
-    found = entities(sentence)
+    found = extract_entities(sentence)
     assert sorted(entity.name for entity in found) == sorted(SENTENCES[sentence])
     assert all(sentence[entity.start : entity.end] == entity.name for entity in found)
 
@@ -50,7 +50,7 @@ def test_what_stands_out_is_a_name_and_nothing_else_is(sentence: str) -> None:
 )
 def test_long_and_hostile_text_costs_no_more_than_it_is_long(piece: str) -> None:
     def read(times: int) -> None:
-        entities(piece * times)
+        extract_entities(piece * times)
         phrases(piece * times)
 
     check_linear(read, 2_500)

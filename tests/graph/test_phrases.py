@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.graph.phrases import MOST_PHRASES, MOST_UNSPACED, MOST_WORDS, phrases, spotted
+from clew.graph.phrases import MAX_PHRASES, MAX_UNSPACED, MAX_WORDS, find_known_names, phrases
 from clew.text.names.keys import entity_key
 
 
@@ -46,23 +46,23 @@ def test_a_single_common_word_is_no_name() -> None:
 
 
 def test_the_longest_name_at_a_place_wins() -> None:
-    assert spotted(phrases("They saw New York City"), {"new york", "new york city", "city"}) == (
-        "new york city",
-    )
+    assert find_known_names(
+        phrases("They saw New York City"), {"new york", "new york city", "city"}
+    ) == ("new york city",)
 
 
 def test_each_name_is_spotted_once_and_in_reading_order() -> None:
-    assert spotted(phrases("Oslo, Rome and Oslo"), {"rome", "oslo"}) == ("oslo", "rome")
+    assert find_known_names(phrases("Oslo, Rome and Oslo"), {"rome", "oslo"}) == ("oslo", "rome")
 
 
 @given(st.text(max_size=300), st.booleans())
 def test_any_text_gives_keys_of_bounded_length_and_places_inside_it(text: str, cased: bool) -> None:
     for phrase in phrases(text, cased=cased):
         assert phrase.key
-        assert 0 <= phrase.last - phrase.first < (MOST_WORDS if text.isascii() else MOST_UNSPACED)
+        assert 0 <= phrase.last - phrase.first < (MAX_WORDS if text.isascii() else MAX_UNSPACED)
         assert phrase.last < len(text)
 
 
 def test_a_hostile_text_is_read_in_bounded_work() -> None:
-    assert len(phrases("A " * 500_000)) <= MOST_PHRASES
-    assert len(phrases("Xy " * 500_000)) == MOST_PHRASES
+    assert len(phrases("A " * 500_000)) <= MAX_PHRASES
+    assert len(phrases("Xy " * 500_000)) == MAX_PHRASES

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from clew.graph.tracerank import (
     Factors,
     Switches,
-    bounded,
+    bound,
     factors,
     graph,
-    reached,
+    is_relevant,
     reinforcement,
     temporal,
 )
@@ -150,16 +150,16 @@ def test_an_age_counts_from_when_it_was_last_said_again() -> None:
 def test_a_bounded_multiplier_stays_within_its_bounds_and_is_itself_where_it_fits(
     value: float, least: float, most: float
 ) -> None:
-    kept = bounded(value, least=least, most=most)
+    kept = bound(value, least=least, most=most)
     assert least <= kept <= most
     assert kept == value or not least <= value <= most
 
 
 def test_only_what_is_nearly_as_relevant_as_the_best_is_reached() -> None:
-    assert [reached(each, best=0.9, share=0.5) for each in (0.9, 0.45, 0.44, 0.0)] == [
+    assert [is_relevant(each, best=0.9, share=0.5) for each in (0.9, 0.45, 0.44, 0.0)] == [
         True,
         True,
         False,
         False,
     ]
-    assert reached(0.0, best=0.9, share=0.0)
+    assert is_relevant(0.0, best=0.9, share=0.0)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.errors import InputError
-from clew.graph.code.graph import CodeGraph, graph
+from clew.graph.code.graph import CodeGraph, build_graph
 from clew.graph.code.languages import GRAMMARS, parser_of
 from clew.graph.code.symbols import symbols
 from clew.graph.code.values import EXPRESSION, DefinitionKind, FileSymbols
@@ -21,7 +21,7 @@ LANGUAGES = sorted(GRAMMARS)
 def python(**texts: str) -> CodeGraph:
     """Return the graph of modules that lie in one folder."""
     files = {f"{name}.py": text for name, text in texts.items()}
-    return graph(files, dict.fromkeys(files, "python"))
+    return build_graph(files, dict.fromkeys(files, "python"))
 
 
 def calls(made: CodeGraph) -> list[tuple[str, str, float]]:
@@ -218,7 +218,7 @@ def test_the_standard_library_comes_before_a_module_deep_in_the_tree() -> None:
         "pkg/json/__init__.py": "def dumps(): ...",
         "pkg/main.py": "import json\nfrom . import json as ours\njson.dumps()\nours.dumps()",
     }
-    made = graph(files, dict.fromkeys(files, "python"))
+    made = build_graph(files, dict.fromkeys(files, "python"))
     assert calls(made) == [("line 4: ours.dumps()", "pkg/json/__init__.py dumps", 0.95)]
 
 
@@ -228,7 +228,7 @@ def test_a_package_whose_empty_init_is_not_there_is_found_by_its_dotted_name() -
         "backend/shop/json.py": "",
         "tests/test_cart.py": "import shop.cart\nimport cart\nimport json\n",
     }
-    made = graph(files, dict.fromkeys(files, "python"))
+    made = build_graph(files, dict.fromkeys(files, "python"))
     assert [(link.source, link.target) for link in made.imports] == [
         ("tests/test_cart.py", "backend/shop/cart.py")
     ]
@@ -236,7 +236,7 @@ def test_a_package_whose_empty_init_is_not_there_is_found_by_its_dotted_name() -
 
 def test_every_file_needs_its_language() -> None:
     with pytest.raises(InputError, match=r"b\.py"):
-        graph({"a.py": "", "b.py": ""}, {"a.py": "python"})
+        build_graph({"a.py": "", "b.py": ""}, {"a.py": "python"})
 
 
 # Size
@@ -249,7 +249,9 @@ def generated(letters: int) -> str:
 
 
 def test_generated_code_takes_time_in_proportion() -> None:
-    check_linear(lambda letters: graph({"a.py": generated(letters)}, {"a.py": "python"}), 30_000)
+    check_linear(
+        lambda letters: build_graph({"a.py": generated(letters)}, {"a.py": "python"}), 30_000
+    )
 
 
 @pytest.mark.parametrize(
@@ -276,6 +278,6 @@ def test_hostile_repetition_is_read_in_time_in_proportion(
             "a.js": "",
             "a.py": "",
         }
-        graph(files, {"b": language, "a.h": "c", "a.js": "javascript", "a.py": "python"})
+        build_graph(files, {"b": language, "a.h": "c", "a.js": "javascript", "a.py": "python"})
 
     check_linear(read, 1_000)

@@ -13,14 +13,14 @@ from clew.graph.code.graph import (
     CODE_EDGES,
     DEFINES,
     IMPORTS,
-    MOST_IN,
-    MOST_OUT,
+    MAX_IN,
+    MAX_OUT,
     FileNodes,
     Piece,
+    build_graph,
     edges_between,
-    graph,
 )
-from clew.graph.code.linking import Known, Linked, link_code
+from clew.graph.code.linking import LinkReport, SymbolCache, link_code
 from clew.ports import Sort
 from clew.testing import FixedClock, where
 from clew.types import Edge, Kind, Node
@@ -41,7 +41,7 @@ def python(texts: dict[str, str]) -> tuple[Edge, ...]:
             for n, (start, end) in enumerate(zip(starts, [*starts[1:], len(text)], strict=True), 1)
         ]
         places[path] = FileNodes(path, tuple(pieces))
-    return edges_between(places, graph(texts, dict.fromkeys(texts, "python")), NOW)
+    return edges_between(places, build_graph(texts, dict.fromkeys(texts, "python")), NOW)
 
 
 def shown(edges: tuple[Edge, ...]) -> list[tuple[str, str, str, float, str]]:
@@ -62,7 +62,7 @@ def test_files_import_files_files_define_in_chunks_and_chunks_call_chunks() -> N
 
 def test_nothing_points_at_itself_and_a_file_without_nodes_is_passed_over() -> None:
     texts = {"a.py": "from b import f\nf()\n", "b.py": "def f(): f()\n"}
-    made = graph(texts, dict.fromkeys(texts, "python"))
+    made = build_graph(texts, dict.fromkeys(texts, "python"))
     whole = {"b.py": FileNodes("b", (Piece(0, 99, "b"),))}
     assert edges_between(whole, made, NOW) == ()
 
@@ -88,8 +88,8 @@ def test_the_degree_of_a_node_is_bounded_and_the_surest_edges_stay() -> None:
     made = python({**callers, "hub.py": hub, "user.py": user, "v.py": "import hub\nhub.g1()"})
     into = Counter((edge.kind, edge.target) for edge in made if edge.kind != DEFINES)
     out = Counter((edge.kind, edge.source) for edge in made if edge.kind != DEFINES)
-    assert into[CALLS, "hub.py:1"] == into[IMPORTS, "hub.py"] == MOST_IN == max(into.values())
-    assert out[CALLS, "user.py:2"] == MOST_OUT == max(out.values())
+    assert into[CALLS, "hub.py:1"] == into[IMPORTS, "hub.py"] == MAX_IN == max(into.values())
+    assert out[CALLS, "user.py:2"] == MAX_OUT == max(out.values())
 
 
 # In a store
@@ -122,7 +122,7 @@ def roots(memory: clew.Clew) -> list[tuple[str, Node]]:
     ]
 
 
-def linked(memory: clew.Clew, known: Known | None = None) -> Linked:
+def linked(memory: clew.Clew, known: SymbolCache | None = None) -> LinkReport:
     return link_code(memory.store, roots(memory), now=NOW, known=known)
 
 
@@ -163,16 +163,16 @@ def test_an_imported_tree_is_linked_chunk_by_chunk(folder: Path) -> None:
 
 
 def test_linking_again_writes_nothing_and_parses_nothing(folder: Path) -> None:
-    known: Known = {}
+    known: SymbolCache = {}
     with opened() as memory:
         memory.import_path(folder)
         first = linked(memory, known)
         again = linked(memory, known)
-    assert first.parsed == 3 and again == Linked(first.edges, 0, 0, 0)
+    assert first.parsed == 3 and again == LinkReport(first.edges, 0, 0, 0)
 
 
 def test_a_changed_file_is_linked_anew_from_both_sides_and_only_it_is_parsed(folder: Path) -> None:
-    known: Known = {}
+    known: SymbolCache = {}
     with opened() as memory:
         memory.import_path(folder)
         linked(memory, known)
@@ -200,7 +200,7 @@ def test_an_edge_that_no_longer_holds_between_unchanged_files_loses_its_weight(
         (tmp_path / "b.py").write_text("class B:\n    def untangle(self): ...\n")
         memory.import_path(tmp_path)
         assert live_edges(memory) == set()
-        assert linked(memory) == Linked(edges=0, written=0, retracted=0, parsed=3), (
+        assert linked(memory) == LinkReport(edges=0, written=0, retracted=0, parsed=3), (
             "the import has retracted it already"
         )
 
@@ -228,7 +228,7 @@ def test_texts_that_differ_in_white_space_alone_are_not_taken_for_one_another(
 ) -> None:
     (tmp_path / "a.py").write_text("def f(): ...\n\n\n\n\ndef g(): f()\n")
     (tmp_path / "b.py").write_text("def f(): ...\ndef g(): f()\n")
-    known: Known = {}
+    known: SymbolCache = {}
     with opened() as memory:
         memory.import_path(tmp_path)
         assert linked(memory, known).parsed == 2

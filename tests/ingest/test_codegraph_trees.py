@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.graph.code.graph import CodeGraph, graph
+from clew.graph.code.graph import CodeGraph, build_graph
 from clew.graph.code.linking import language_of
 
 TREES = sorted((Path(__file__).parent / "fixtures" / "codegraph").glob("*.tree"))
@@ -22,7 +22,7 @@ def parts(tree: Path) -> dict[str, str]:
 
 def drawn(files: dict[str, str]) -> CodeGraph:
     languages = {path: language_of(path, text) or "" for path, text in files.items()}
-    return graph(files, languages)
+    return build_graph(files, languages)
 
 
 def lines(made: CodeGraph) -> list[str]:

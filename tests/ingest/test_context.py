@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.memories.embedding import context_keys
-from clew.text.gist import ending, gist, opening
+from clew.text.gist import excerpt, leading_words, trailing_words
 
 TEXTS = st.lists(st.text("ab \n🎉é", min_size=1, max_size=80), max_size=12)
 JOINS = 2  # the line ends between the parts
@@ -42,19 +42,27 @@ def test_no_neighbours_no_key() -> None:
 
 @given(st.text("ab \n🎉é", max_size=60), st.integers(0, 70))
 def test_openings_and_endings_are_parts_of_the_text_within_their_size(text: str, size: int) -> None:
-    assert text.startswith(opening(text, size)) or text.lstrip().startswith(opening(text, size))
-    assert text.endswith(ending(text, size)) or text.rstrip().endswith(ending(text, size))
-    assert len(opening(text, size)) <= size
-    assert len(ending(text, size)) <= size
+    assert text.startswith(leading_words(text, size)) or text.lstrip().startswith(
+        leading_words(text, size)
+    )
+    assert text.endswith(trailing_words(text, size)) or text.rstrip().endswith(
+        trailing_words(text, size)
+    )
+    assert len(leading_words(text, size)) <= size
+    assert len(trailing_words(text, size)) <= size
 
 
 def test_white_space_at_either_end_is_no_trouble() -> None:
     """A page may begin with more blank lines than an opening is long."""
     text = " " * 5000 + "words" + "\n" * 5000
-    assert (opening(text, 100), ending(text, 100), gist(text, room=1500)) == ("", "", "\n…\n")
+    assert (leading_words(text, 100), trailing_words(text, 100), excerpt(text, room=1500)) == (
+        "",
+        "",
+        "\n…\n",
+    )
 
 
 @given(st.text("ab \n", max_size=100), st.integers(3, 120))
 def test_a_gist_is_the_text_or_its_opening_and_ending(text: str, room: int) -> None:
-    found = gist(text, room=room)
+    found = excerpt(text, room=room)
     assert found == text or (len(text) > room and len(found) <= room + len("\n…\n"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clew.memories.embedding import wanted
 from clew.testing import node
-from clew.text.gist import GIST_CHARACTERS
+from clew.text.gist import EXCERPT_CHARACTERS
 from clew.text.words import content_hash
 from clew.types import Kind, Role
 
@@ -32,6 +32,6 @@ def test_a_long_document_is_embedded_by_its_opening_and_ending_and_a_chunk_whole
         (each,) = wanted([node("a", text, kind=kind, title="Title")])
         assert each.text.startswith("Title\nbegin ")
         assert each.text.endswith(" end")
-        assert len(each.text) < GIST_CHARACTERS + 20
+        assert len(each.text) < EXCERPT_CHARACTERS + 20
     (whole,) = wanted([node("a", text, kind=Kind.CHUNK)])
     assert whole.text == text

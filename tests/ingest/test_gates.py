@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from clew.memories import small_talk as idle
 from clew.memories import substance
 from clew.memories.draft import cleaned
-from clew.memories.substance import LIMITS, RULES, unsubstantial
+from clew.memories.substance import LIMITS, RULES, reject_unsubstantial
 from clew.settings import MemorySettings, SubstanceSettings
-from clew.text.words import folded, plain_words, tidy, words
+from clew.text.words import fold, normalise, plain_words, words
 from clew.types import Outcome, OutcomeKind
 from tests.growth import cpu_seconds
 
@@ -29,7 +29,9 @@ DEV_CONVERSATIONS = 4
 def judged(text: str) -> Outcome | None:
     clean = cleaned(text, limits=MemorySettings())
     return (
-        clean if isinstance(clean, Outcome) else unsubstantial(clean, settings=SubstanceSettings())
+        clean
+        if isinstance(clean, Outcome)
+        else reject_unsubstantial(clean, settings=SubstanceSettings())
     )
 
 
@@ -106,10 +108,10 @@ def test_ten_megabytes_are_refused_in_milliseconds() -> None:
 def test_any_text_is_judged_without_an_error_and_kept_ones_are_tidy(text: str) -> None:
     clean = cleaned(text, limits=MemorySettings())
     if isinstance(clean, str):
-        assert clean == tidy(clean)
+        assert clean == normalise(clean)
         assert 6 <= len(clean) <= 4000  # of signs that count as two
         clean.encode()
-        unsubstantial(clean, settings=SubstanceSettings())
+        reject_unsubstantial(clean, settings=SubstanceSettings())
 
 
 @pytest.mark.parametrize(
@@ -135,12 +137,16 @@ def test_every_rule_says_its_limit() -> None:
 
 
 def test_substance_can_be_switched_off_and_its_number_changed() -> None:
-    assert unsubstantial("It is what it is", settings=SubstanceSettings(enabled=False)) is None
     assert (
-        unsubstantial("Server is down", settings=SubstanceSettings(min_telling_words=2)) is not None
+        reject_unsubstantial("It is what it is", settings=SubstanceSettings(enabled=False)) is None
     )
     assert (
-        unsubstantial("It is what it is", settings=SubstanceSettings(min_telling_words=0)) is None
+        reject_unsubstantial("Server is down", settings=SubstanceSettings(min_telling_words=2))
+        is not None
+    )
+    assert (
+        reject_unsubstantial("It is what it is", settings=SubstanceSettings(min_telling_words=0))
+        is None
     )
 
 
@@ -194,7 +200,7 @@ SPOKEN = st.lists(
 
 @given(SPOKEN)
 def test_a_plainly_telling_word_takes_a_text_out_of_chatter_and_talk_about_talk(text: str) -> None:
-    plainly = idle.tells_plainly(text)
+    plainly = idle.has_plain_content(text)
     with (
         patch.object(idle, "tells_plainly", return_value=False),
         patch.object(substance, "tells_plainly", return_value=False),
@@ -206,13 +212,13 @@ def test_a_plainly_telling_word_takes_a_text_out_of_chatter_and_talk_about_talk(
 
 @given(st.one_of(SPOKEN, st.text(alphabet=st.characters(max_codepoint=0x7F)), st.text()))
 def test_plain_words_are_the_folded_ones(text: str) -> None:
-    assert plain_words(text) == tuple(folded(word) for word in words(text))
+    assert plain_words(text) == tuple(fold(word) for word in words(text))
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=0x7F), min_size=12))
 def test_a_line_of_ascii_is_put_in_order_like_every_text(text: str) -> None:
     found = cleaned(text, limits=MemorySettings())
-    assert isinstance(found, Outcome) or found == tidy(text)
+    assert isinstance(found, Outcome) or found == normalise(text)
 
 
 @pytest.mark.parametrize(

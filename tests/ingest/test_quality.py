@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from clew.evaluate.chunkers import Recursive, cut
 from clew.evaluate.datasets import load
-from clew.memories.quality import ANALYSER, CAPS, HOLLOW_CAP, WEIGHTS, assess
+from clew.memories.quality import ANALYSER_VERSION, CAPS, HOLLOW_CAP, WEIGHTS, assess
 from clew.types import Quality, Stub
 from tests.growth import check_linear
 
@@ -109,7 +109,7 @@ def test_the_overall_value_is_the_weighted_mean_of_the_parts() -> None:
         sum(weight * getattr(found, name) for name, weight in WEIGHTS.items()), abs=1e-4
     )
     assert sum(WEIGHTS.values()) == pytest.approx(1)
-    assert found.version == ANALYSER
+    assert found.version == ANALYSER_VERSION
 
 
 def test_a_stub_is_capped_and_so_is_a_text_that_says_nothing() -> None:

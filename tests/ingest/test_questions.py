@@ -21,7 +21,7 @@ from clew.errors import InputError
 from clew.memories.question_rules import (
     BASE_OF_PAST,
     BASE_OF_THIRD,
-    LONGEST,
+    MAX_QUESTION,
     RuleQuestioner,
     answered,
 )
@@ -160,7 +160,7 @@ def test_whatever_the_text_a_question_is_short_single_and_ends_as_one(text: str)
     assert len(made) <= 2
     for question in made:
         assert question.endswith("?")
-        assert len(question) <= LONGEST
+        assert len(question) <= MAX_QUESTION
         assert question == " ".join(question.split())
 
 

@@ -20,19 +20,19 @@ from clew.memories import small_talk as idle
 from clew.memories import substance
 from clew.memories.firewall import secret_assignments as assigned
 from clew.memories.firewall import secrets as finding
-from clew.memories.firewall.instruction_rules import compiled, word_starts
+from clew.memories.firewall.instruction_rules import compile_pattern, word_starts
 from clew.memories.firewall.instructions import ASCII_RULES, RULES
 from clew.memories.firewall.secret_patterns import CARD, SHORT
 from clew.memories.quality_features import _piece
-from clew.memories.small_talk import telling_words, tells
+from clew.memories.small_talk import content_words, is_content_word
 from clew.text import words
 from clew.text.names import extraction as extracting
 from clew.text.names import extraction as marked
 from clew.text.names import identifiers as coding
 from clew.text.names import spans as reading
-from clew.text.names.extraction import entities
+from clew.text.names.extraction import extract_entities
 from clew.text.names.lexicon import SKILLS, TOOLS
-from clew.text.names.spans import MAX_REMEMBERED, SMALL, UNSHAPED, Shape
+from clew.text.names.spans import LOWERCASE, MAX_CACHED_CHARACTERS, UNSPACED_LETTER, Shape
 from tests.ingest.firewall.planted import planted, texts
 
 ORDERS = [
@@ -124,7 +124,7 @@ def test_words_of_plain_letters_are_those_that_are_found_among_all(text: str) ->
 def test_keywords_are_the_most_frequent_telling_words_in_reading_order(
     text: str, limit: int
 ) -> None:
-    plain = [words.folded(word) for word in words.words(text)]
+    plain = [words.fold(word) for word in words.words(text)]
     telling = Counter(
         word
         for word in plain
@@ -137,7 +137,7 @@ def test_keywords_are_the_most_frequent_telling_words_in_reading_order(
 
 @given(TEXTS)
 def test_a_text_without_the_signs_of_a_stub_is_none(text: str) -> None:
-    read = quality.read(text)
+    read = quality.read_features(text)
     assert stubs._may_hold_media(read) or stubs._MEDIA.search(text) is None
     assert stubs._may_hold_trail(read) or not any(stubs._TRAIL.search(line) for line in read.lines)
     assert stubs._is_marked(read) or (stubs._LINKS.search(text) is None and "et al." not in text)
@@ -168,16 +168,16 @@ PLAIN = st.lists(
 
 @given(st.one_of(TEXTS, PLAIN.map(" ".join)))
 def test_a_plain_sentence_is_the_stub_that_all_rules_say_it_is(text: str) -> None:
-    read = quality.read(text)
+    read = quality.read_features(text)
     with patch.object(stubs, "_is_plain_sentence", return_value=False):
-        by_rules = stubs.stub(read)
-    assert stubs.stub(read) is by_rules
+        by_rules = stubs.stub_type(read)
+    assert stubs.stub_type(read) is by_rules
 
 
 @given(TEXTS)
 def test_signs_are_counted_as_the_pattern_counts_them(text: str) -> None:
     assert parts._signs(text) == len(parts._SIGN.findall(text))
-    assert quality.read(text).signs == {
+    assert quality.read_features(text).signs == {
         each for each in text if not each.isalnum() and not each.isspace()
     }
 
@@ -188,7 +188,7 @@ def test_a_line_without_the_signs_of_code_holds_none(line: str) -> None:
         any(sign in line for sign in quality._CODE_SIGNS)
         or quality._CODE_INSIDE.search(line) is None
     )
-    read = quality.read(line)
+    read = quality.read_features(line)
     assert quality.is_code(read.lines, read.signs) == quality.is_code(read.lines)
 
 
@@ -215,7 +215,7 @@ def test_a_stretch_ends_a_sentence_where_the_pattern_says_so(stretch: str) -> No
 def test_a_sentence_adds_up_to_what_its_stretches_are(text: str) -> None:
     if not text.split():
         return
-    (said,) = quality._said(text.split(), whole=True)
+    (said,) = quality._split_sentences(text.split(), whole=True)
     specifics: dict[str, float] = {}
     unit = quality._unit(said, specifics)
     alone = [*map(_piece, text.split())]
@@ -257,33 +257,33 @@ def test_letters_alone_are_a_name_only_where_a_rule_says_so(core: str) -> None:
             (
                 rule(core)
                 for rule in (
-                    coding._signed,
+                    coding._sign_name,
                     coding._path,
-                    coding._numbered,
-                    coding._dotted,
-                    coding._joined,
+                    coding._number_name,
+                    coding._dotted_name,
+                    coding._compound_name,
                 )
             ),
         ),
         None,
     )
     listed = len(core) < 2 or core.casefold() in TOOLS or core.casefold() in SKILLS
-    assert coding.coded(core) == (None if listed else by_rule)
+    assert coding.find_identifier(core) == (None if listed else by_rule)
 
 
-@given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=MAX_REMEMBERED))
+@given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=MAX_CACHED_CHARACTERS))
 def test_a_small_word_is_a_small_word(word: str) -> None:
-    (found,) = reading.read(word).stretches
-    assert found is SMALL or found.tells
-    assert reading.read(word).words[0] == word
+    (found,) = reading.tokenize_text(word).stretches
+    assert found is LOWERCASE or found.tells
+    assert reading.tokenize_text(word).words[0] == word
     assert found.shape is Shape.LOWER or found.code is not None
 
 
 @given(TEXTS)
 def test_stretches_lie_where_they_are_written(text: str) -> None:
-    read = reading.read(text)
-    pattern = reading._BY_SCRIPT if UNSHAPED.search(text) else reading._STRETCH
-    reach = read.telling[-1] + reading.FURTHEST if read.telling else 0
+    read = reading.tokenize_text(text)
+    pattern = reading._TOKEN_BY_SCRIPT if UNSPACED_LETTER.search(text) else reading._TOKEN
+    reach = read.telling[-1] + reading.MAX_LOOKAHEAD if read.telling else 0
     assert (
         list(zip(read.starts, read.ends, strict=True))
         == [found.span() for found in pattern.finditer(text)][:reach]
@@ -300,11 +300,12 @@ def test_stretches_lie_where_they_are_written(text: str) -> None:
 )
 def test_no_name_reaches_further_than_is_looked(text: str) -> None:
     assert all(
-        text[found.start : found.end] == found.name for found in entities(text, least=0.0, limit=50)
+        text[found.start : found.end] == found.name
+        for found in extract_entities(text, least=0.0, limit=50)
     )
-    assert entities(f"{text} {'small ' * reading.FURTHEST}", least=0.0, limit=50) == entities(
-        f"{text} small", least=0.0, limit=50
-    )
+    assert extract_entities(
+        f"{text} {'small ' * reading.MAX_LOOKAHEAD}", least=0.0, limit=50
+    ) == extract_entities(f"{text} small", least=0.0, limit=50)
 
 
 OPENINGS = (
@@ -354,13 +355,13 @@ def test_a_text_that_merely_begins_with_a_capital_names_nothing(
 ) -> None:
     text = " ".join([first, *rest])
     with patch.object(extracting, "merely_begins", return_value=False):
-        by_rules = entities(text, least=least)
-    assert entities(text, least=least) == by_rules
+        by_rules = extract_entities(text, least=least)
+    assert extract_entities(text, least=least) == by_rules
 
 
 @given(TEXTS)
 def test_without_a_quotation_mark_nothing_is_quoted(text: str) -> None:
-    assert '"' in text or not text.isascii() or marked._QUOTED.search(text) is None
+    assert '"' in text or not text.isascii() or marked._QUOTATION.search(text) is None
 
 
 @given(TEXTS)
@@ -368,8 +369,8 @@ def test_every_rule_whose_anchor_a_text_holds_is_tried_in_order(text: str) -> No
     held = [
         rule for rule in (*finding._RULES, *SHORT) if any(anchor in text for anchor in rule.anchors)
     ]
-    assert list(finding._tried(f"{text} {'x' * finding._SHORTEST_TOKEN}")) == held
-    assert [*finding._tried(text)] == held or not any(
+    assert list(finding._applicable_rules(f"{text} {'x' * finding._MIN_TOKEN}")) == held
+    assert [*finding._applicable_rules(text)] == held or not any(
         found for rule in held for found in rule(text)
     )
 
@@ -381,7 +382,7 @@ def test_every_rule_whose_anchor_a_text_holds_is_tried_in_order(text: str) -> No
 def test_no_rule_finds_a_token_that_is_too_short_to_be_tried(value: str, prefix: str) -> None:
     text = f"Use {prefix}{value}@host today"
     assert {found.rule for rule in finding._RULES for found in rule(text)} == {
-        found.rule for rule in finding._tried(text) for found in rule(text)
+        found.rule for rule in finding._applicable_rules(text) for found in rule(text)
     }
 
 
@@ -394,7 +395,7 @@ def test_the_name_of_every_secret_holds_a_hint() -> None:
     ["xoxb-abcdefghij", "a://:b@c.example", "3782 822463 10005", "Card: 4111-1111-1111-1111."],
 )
 def test_the_shortest_secrets_are_found(text: str) -> None:
-    assert finding.secrets_in(text, cards=True)
+    assert finding.find_secrets(text, cards=True)
 
 
 @given(st.text(alphabet="0123456789 -.xé٣", max_size=40))
@@ -461,7 +462,7 @@ def test_whatever_a_rule_finds_holds_the_word_starts_that_it_needs(
     for rule in RULES:
         assert (
             not any(group.isdisjoint(starts) for group in rule.starts)
-            or compiled(rule.pattern).search(text) is None
+            or compile_pattern(rule.pattern).search(text) is None
         )
 
 
@@ -489,23 +490,27 @@ SAID = st.lists(
 def test_what_plainly_tells_something_no_rule_of_substance_objects_to(
     text: str, least: int
 ) -> None:
-    if substance._is_plainly_telling(text, least):
+    if substance._has_clear_content(text, least):
         assert all(objection(text) is None for objection in substance.RULES.values())
-        assert substance._few_telling_words(text, least) is None
+        assert substance._reject_few_content_words(text, least) is None
 
 
 @given(st.text(alphabet="abAB1é .'", max_size=12))
 def test_few_letters_are_seen_however_they_are_looked_for(text: str) -> None:
     letters = set(filter(str.isalpha, text.casefold()))
-    few = len(letters) < substance.FEWEST_LETTERS and not any(map(str.isdigit, text))
+    few = len(letters) < substance.MIN_LETTERS and not any(map(str.isdigit, text))
     assert not few or substance.repeated(text) == "".join(sorted(letters))
 
 
 @given(st.one_of(TEXTS, st.text(alphabet="ahelowxd s'é", max_size=30)))
 def test_words_that_tell_are_those_that_tell_one_by_one(text: str) -> None:
-    assert telling_words(text) == {word for word in words.plain_words(text) if tells(word)}
+    assert content_words(text) == {
+        word for word in words.plain_words(text) if is_content_word(word)
+    }
 
 
 @given(st.text(alphabet="ahelox", max_size=8))
 def test_a_word_tells_something_unless_it_is_idle_or_light(word: str) -> None:
-    assert tells(word) == (bool(word) and not idle._is_idle(word) and word not in idle.LIGHT)
+    assert is_content_word(word) == (
+        bool(word) and not idle._is_idle(word) and word not in idle.LIGHT_WORDS
+    )

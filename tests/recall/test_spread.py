@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
-from clew.graph.links import MAX_NODES, NAMED_BY, NAMES, OPENS, SHARES, LinksFrom, damped
+from clew.graph.links import MAX_NODES, NAMED_BY, NAMES, OPENS, SHARES, LinksFrom, damping
 from clew.graph.mentions import mentions
 from clew.graph.walk import Limits
 from clew.ports import Background
@@ -256,7 +256,7 @@ def test_a_name_with_too_many_nodes_behind_it_leads_nowhere() -> None:
 
 
 def test_hubs_are_damped_more_the_more_nodes_name_them() -> None:
-    assert 1 == damped(1, power=0.5) > damped(10, power=0.5) > damped(1000, power=0.5) > 0
+    assert 1 == damping(1, power=0.5) > damping(10, power=0.5) > damping(1000, power=0.5) > 0
 
 
 def test_one_name_with_several_subjects_shares_its_weight() -> None:

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clew.text.dates.grammar import HEADS, LEADS
-from clew.text.dates.reading import EVENT_HEADS, MARKS, asks_for_time, pieces
+from clew.text.dates.reading import EVENT_HEADS, MARKS, asks_for_time, find_pieces
 from clew.text.dates.relative import easter, nth_weekday
 from clew.text.dates.values import Clock, When
 from clew.text.dates.when import may_name_a_time, when
@@ -79,7 +79,7 @@ def test_the_same_question_gets_the_same_answer(text: str) -> None:
 @given(texts)
 def test_the_gate_turns_nothing_away_that_names_a_time(text: str) -> None:
     if not may_name_a_time(text):
-        assert list(pieces(text, Clock(NOW))) == []
+        assert list(find_pieces(text, Clock(NOW))) == []
         assert not asks_for_time(text)
 
 

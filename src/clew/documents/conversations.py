@@ -27,9 +27,9 @@ from clew.errors import InputError
 from clew.graph.mentions import mentions
 from clew.memories.draft import rejected
 from clew.memories.embedding import Embed, agree_on_model, context_keys, made, wanted
-from clew.memories.firewall.screening import REFUSE, WAY_OUT, screened, scrubbed, taken_out
+from clew.memories.firewall.screening import FIX, REFUSE, redaction_note, screen_fields, scrub
 from clew.memories.firewall.screening import RULE as SECRET
-from clew.memories.firewall.trust import ARCHIVE, INSTRUCTION, trust_of, warning
+from clew.memories.firewall.trust import ARCHIVE, INSTRUCTION, assess_trust, warning
 from clew.memories.quality import assess
 from clew.memories.validation import (
     ROLE,
@@ -46,7 +46,7 @@ from clew.memories.validation import (
 )
 from clew.ports import Clock, ModelInfo, Progress, Sort, Store
 from clew.settings import Settings
-from clew.text.words import content_hash, keywords, sentence_list, tidy
+from clew.text.words import content_hash, keywords, normalise, sentence_list
 from clew.times import parse_time
 from clew.types import (
     ConversationOutcome,
@@ -82,7 +82,7 @@ def parse_messages(offered: object) -> list[Message]:
     """Return what a caller offers as messages with checked fields, or raise an InputError that names the first bad one."""
     if isinstance(offered, str | bytes | Mapping) or not isinstance(offered, Iterable):
         way_out = 'Pass a list such as [{"speaker": "Ann", "text": "Hello!"}].'
-        raise InputError("messages", scrubbed(offered), "must be several messages", way_out)
+        raise InputError("messages", scrub(offered), "must be several messages", way_out)
     return [_message(each, f"messages[{number}]") for number, each in enumerate(offered)]
 
 
@@ -90,9 +90,7 @@ def _message(offered: object, place: str) -> Message:
     given = _given(offered, place)
     text = given.get("text")
     if not isinstance(text, str):
-        raise InputError(
-            f"{place}.text", scrubbed(text), "must be text", 'Write it as {"text": "…"}.'
-        )
+        raise InputError(f"{place}.text", scrub(text), "must be text", 'Write it as {"text": "…"}.')
     speaker, role, time = given.get("speaker"), given.get("role"), given.get("time")
     if role:
         role = ROLES[
@@ -123,14 +121,14 @@ def _given(offered: object, place: str) -> dict[str, Any]:
         }
     if not isinstance(offered, Mapping):
         way_out = 'Write it as {"speaker": "Ann", "text": "…"}.'
-        raise InputError(place, scrubbed(offered), "is neither a Message nor a mapping", way_out)
+        raise InputError(place, scrub(offered), "is neither a Message nor a mapping", way_out)
     found: dict[str, Any] = {}
     for name, value in offered.items():
         known = FIELDS[one_of(place, name, tuple(FIELDS))]
         if known in found:
             raise InputError(
                 f"{place}.{name}",
-                scrubbed(value),
+                scrub(value),
                 f"says {known} a second time",
                 "Give one of the two.",
             )
@@ -293,19 +291,19 @@ class Conversations:
             "text": without_controls(message.text, removed),
             "speaker": without_controls(message.speaker, removed),
         }
-        clean, secrets = screened(given, firewall)
+        clean, secrets = screen_fields(given, firewall)
         if secrets and firewall.secrets == REFUSE:
-            return replace(rejected(SECRET, sentence_list(secrets), "no secret"), notes=(WAY_OUT,))
-        if not (text := tidy(clean["text"])):
+            return replace(rejected(SECRET, sentence_list(secrets), "no secret"), notes=(FIX,))
+        if not (text := normalise(clean["text"])):
             return rejected("empty", 0, 1)
         label = clean["speaker"] or message.role
         said = f"{label}: {text}" if label else text
-        flags = trust_of(_Told(said, origin.tags, origin.metadata)).flags
+        flags = assess_trust(_Told(said, origin.tags, origin.metadata)).flags
         if flags and firewall.instructions == REFUSE:
             return rejected(INSTRUCTION, sentence_list(flags), "no orders to the reader")
         chunks = self.chunker.chunk(said, format="text", options=self.chunking)
         notes = [removal_note(removed)] if removed else []
-        notes += [taken_out(secrets)] if secrets else []
+        notes += [redaction_note(secrets)] if secrets else []
         notes += [warning(flags, firewall)] if flags else []
         notes += (
             [f"It is longer than a chunk and kept in {len(chunks)} parts."]

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from clew.documents.readers.document import Document, UnreadableError
 from clew.documents.tree import Tree
-from clew.memories.firewall.screening import ALLOW, REFUSE, WAY_OUT, Screen
+from clew.memories.firewall.screening import ALLOW, FIX, REFUSE, Screen
 from clew.memories.firewall.secret_patterns import Secret
-from clew.memories.firewall.secrets import masked, rules_of, secrets_in
-from clew.memories.firewall.trust import ARCHIVE, trust_of
+from clew.memories.firewall.secrets import find_secrets, mask, rules_of
+from clew.memories.firewall.trust import ARCHIVE, assess_trust
 from clew.settings import FirewallSettings
 from clew.text.words import sentence_list
 from clew.types import Kind, NodeId
@@ -29,20 +29,20 @@ def documents_screened(
     """
     if settings.secrets == ALLOW:
         return list(documents), ()
-    if rules := rules_of(secrets_in(path)):
+    if rules := rules_of(find_secrets(path)):
         raise UnreadableError(
-            f"its name holds a secret ({sentence_list(rules)})", f"Rename it. {WAY_OUT}"
+            f"its name holds a secret ({sentence_list(rules)})", f"Rename it. {FIX}"
         )
     screen = Screen(cards=settings.cards)
     _learn(screen, documents)
     if not screen.rules:  # as in nearly all
         return list(documents), ()
     found = [
-        secrets_in(document.text, cards=settings.cards, known=screen.known)
+        find_secrets(document.text, cards=settings.cards, known=screen.known)
         for document in documents
     ]
     if settings.secrets == REFUSE and any(found):
-        raise UnreadableError(f"it holds secrets: {_places(documents, found)}", WAY_OUT)
+        raise UnreadableError(f"it holds secrets: {_places(documents, found)}", FIX)
     return [
         _covered(document, each, screen) for document, each in zip(documents, found, strict=True)
     ], (_note(found, screen),)
@@ -75,9 +75,7 @@ def _covered(document: Document, found: tuple[Secret, ...], screen: Screen) -> D
     What was read out of its text before, such as its title, has no offsets to keep.
     """
     beside = screen.seen({"title": document.title, "metadata": dict(document.metadata)}, "")
-    return replace(
-        document, text=masked(document.text, found) if found else document.text, **beside
-    )
+    return replace(document, text=mask(document.text, found) if found else document.text, **beside)
 
 
 def _note(found: Sequence[Sequence[Secret]], screen: Screen) -> str:
@@ -85,7 +83,7 @@ def _note(found: Sequence[Sequence[Secret]], screen: Screen) -> str:
     named = sentence_list(
         [f"{count} × {rule}" for rule, count in sorted(counts.items())] or list(screen.rules)
     )
-    return f"Secrets were covered and not kept: {named}. {WAY_OUT}"
+    return f"Secrets were covered and not kept: {named}. {FIX}"
 
 
 def _places(documents: Sequence[Document], found: Sequence[Sequence[Secret]]) -> str:
@@ -104,7 +102,7 @@ def trees_marked(
 ) -> tuple[list[Tree], tuple[str, ...]]:
     """Return the nodes of a file as its passages that give orders may be served, and a note that says how many there are."""
     flagged = {
-        node.id: trust_of(node).flags
+        node.id: assess_trust(node).flags
         for tree in trees
         for node in tree.nodes
         if node.kind is Kind.CHUNK

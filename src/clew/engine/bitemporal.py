@@ -29,11 +29,11 @@ from clew.errors import InputError, NotFoundError
 from clew.memories.commit import Committer, without_conflict, without_offer
 from clew.memories.draft import Draft, OnDuplicate, cleaned, embedding_text
 from clew.memories.embedding import Embed, is_message, sources_of
-from clew.memories.firewall.recalled_texts import Returned
-from clew.memories.questions import Ahead, asked
+from clew.memories.firewall.recalled_texts import RecalledTexts
+from clew.memories.questions import PreparedQuestioner, ask_questions
 from clew.ports import Background, Clock, ModelInfo, Questioner, Store
 from clew.settings import Settings
-from clew.text.words import content_hash, folded, terms, words
+from clew.text.words import content_hash, fold, terms, words
 from clew.times import Moment, iso, parse_time
 from clew.types import (
     BEGINNING,
@@ -84,7 +84,7 @@ def subject_of(title: str) -> Sequence[str]:
     >>> subject_of("Redis  TTL") == subject_of("redis-ttl"), subject_of(" … ")
     (True, [])
     """
-    return [folded(word) for word in words(title)]
+    return [fold(word) for word in words(title)]
 
 
 INHERITED = ("title", "space", "category", "importance", "stability", "tags", "metadata")
@@ -105,7 +105,7 @@ class Truth:
     new_id: Callable[[datetime], NodeId]
     draft: Callable[[str, Mapping[str, Any]], Draft]
     questioner: Questioner | None = None
-    returned: Returned | None = None
+    returned: RecalledTexts | None = None
     background: Callable[[], Background] = Background
 
     # --- changes ---
@@ -474,7 +474,7 @@ class Truth:
         if not isinstance(text, str):
             return self.embed, None  # it will be rejected
         clean = replace(offered, text=text)
-        questions = asked([clean], self.questioner, self.settings.questions)
+        questions = ask_questions([clean], self.questioner, self.settings.questions)
         wanted = list(
             sources_of(
                 [embedding_text(clean)],
@@ -482,9 +482,9 @@ class Truth:
             ).values()
         )
         made = self.embed(wanted)
-        return (lambda texts: made if list(texts) == wanted else self.embed(texts)), Ahead(
-            questions, self.questioner
-        )
+        return (
+            lambda texts: made if list(texts) == wanted else self.embed(texts)
+        ), PreparedQuestioner(questions, self.questioner)
 
     def _committer(self, ahead: tuple[Embed, Questioner | None], now: datetime) -> Committer:
         """Return a committer whose clock stands still.

@@ -38,8 +38,8 @@ from clew.forking import after_fork
 from clew.ids import new_id
 from clew.memories.commit import Committer
 from clew.memories.draft import Draft, draft
-from clew.memories.firewall.recalled_texts import Returned
-from clew.memories.firewall.screening import screened, scrubbed
+from clew.memories.firewall.recalled_texts import RecalledTexts
+from clew.memories.firewall.screening import screen_fields, scrub
 from clew.memories.questions import questions_of
 from clew.memories.validation import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line, one_of
 from clew.options import (
@@ -139,7 +139,7 @@ class Clew:
             settings.questions, None if self.language is None else self.language.model
         )
         self._returned = (
-            Returned(store, minutes=settings.firewall.echo_minutes)
+            RecalledTexts(store, minutes=settings.firewall.echo_minutes)
             if settings.firewall.echo
             else None
         )
@@ -253,7 +253,7 @@ class Clew:
         if isinstance(memory, str):
             return self._draft(memory, fields)
         if not isinstance(memory, Mapping) or "text" not in memory:
-            shown = scrubbed(memory)
+            shown = scrub(memory)
             raise InputError(
                 f"memories[{position}]",
                 shown,
@@ -837,7 +837,7 @@ class Clew:
         evidence: str = "",
     ) -> Edge:
         """Connect two memories."""
-        given, _ = screened({"evidence": evidence, "kind": kind}, self.settings.firewall)
+        given, _ = screen_fields({"evidence": evidence, "kind": kind}, self.settings.firewall)
         ends = {
             id: versions.head_of(self.store, node).id
             for id, node in self.store.get([_name(source), _name(target)]).items()
@@ -1050,14 +1050,14 @@ class Clew:
         still to come is for a dry run, unless by `force`.
         """
         # What is remembered and recalled need not load it
-        from clew.memories.decay import decay, run_at  # noqa: PLC0415
+        from clew.memories.decay import decay, parse_run_time  # noqa: PLC0415
 
         self._check_open()
         self._tracker.flush()
         clock = self._clock()
         return decay(
             self.store,
-            now=clock if now is None else run_at(now, clock=clock, ahead=dry_run or force),
+            now=clock if now is None else parse_run_time(now, clock=clock, ahead=dry_run or force),
             settings=self.settings.decay,
             space=None if space is None else line("space", space, limit=MAX_NAME_CHARACTERS),
             dry_run=dry_run,
@@ -1132,13 +1132,13 @@ class Clew:
         The answer names these rows and the file. Vectors that were dropped come back with
         `reembed`.
         """
-        from clew.graph.mentions import renamed  # noqa: PLC0415 - only this needs it here
+        from clew.graph.mentions import rebuild_mentions  # noqa: PLC0415 - only this needs it here
 
         self._tracker.flush()
         done = self.store.repair()
         # a file with damaged pages is left as it is, and `verify` tells
         with suppress(CorruptStoreError):
-            renamed(self.store, settings=self.settings.entities)
+            rebuild_mentions(self.store, settings=self.settings.entities)
         return done
 
     def compact(self) -> None:

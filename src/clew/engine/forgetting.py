@@ -26,7 +26,7 @@ from clew.memories import small_talk as idle
 from clew.memories.conflicts import statement
 from clew.memories.embedding import is_message
 from clew.memories.firewall import instructions as flags
-from clew.memories.firewall.recalled_texts import Returned
+from clew.memories.firewall.recalled_texts import RecalledTexts
 from clew.memories.validation import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line, one_of
 from clew.ports import Clock, Store
 from clew.settings import Settings
@@ -180,7 +180,7 @@ class Forgetting:
 
     store: Store
     clock: Clock
-    returned: Returned | None
+    returned: RecalledTexts | None
 
     def forget(self, ids: Sequence[NodeId] | Selection, options: Options) -> Receipt:
         """Remove facts and documents and return the receipt."""
@@ -338,7 +338,7 @@ class Forgetting:
     def _clear_caches(self, rows: Sequence[Node]) -> None:
         """Empty what this process keeps of whole texts."""
         held = (words, idle, paraphrase_guard, reading, statement)
-        for clear in (*(each.forget_texts for each in held), flags.flags_of.cache_clear):
+        for clear in (*(each.forget_texts for each in held), flags.find_flags.cache_clear):
             clear()
         if self.returned is not None:
             for space in {row.space for row in rows}:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from clew.errors import InputError, ModelError
 from clew.memories.draft import Draft, embedding_text, rejected
 from clew.memories.statements import statements
-from clew.memories.substance import unsubstantial
+from clew.memories.substance import reject_unsubstantial
 from clew.models.language_model import LanguageModel, UnusableError
 from clew.models.language_tasks import (
     Fact,
@@ -68,7 +68,7 @@ class Language:
 
         What rules reject is not asked about.
         """
-        if unsubstantial(draft.text, settings=settings.substance) is not None:
+        if reject_unsubstantial(draft.text, settings=settings.substance) is not None:
             return None, ""
         found, problem = self._try(lambda: judge_substance(self.model, embedding_text(draft)))
         if found is None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from clew.graph.links import HUB_POWER, damped
+from clew.graph.links import HUB_POWER, damping
 from clew.ports import Store
 from clew.types import Edge, Filter, Kind, Mention, Named, Node, NodeId
 
@@ -142,7 +142,7 @@ def _by_names(said: Sequence[Mention], known: Mapping[str, Named]) -> Iterator[_
         named = known.get(mention.key)
         if named is None:
             continue
-        strength = mention.confidence * damped(named.nodes, power=HUB_POWER)
+        strength = mention.confidence * damping(named.nodes, power=HUB_POWER)
         yield from (_Tie(id, strength, about=mention.name) for id in named.subjects)
         yield from (_Tie(id, strength, shares=mention.name) for id in named.holders)
 

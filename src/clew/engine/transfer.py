@@ -12,7 +12,7 @@ from clew.engine import records
 from clew.errors import CorruptStoreError, InputError, clipped, shown
 from clew.graph.mentions import mentions
 from clew.memories.embedding import is_message
-from clew.memories.firewall.screening import REFUSE, screened, scrubbed, taken_out
+from clew.memories.firewall.screening import REFUSE, redaction_note, screen_fields, scrub
 from clew.parsing import parse_json
 from clew.ports import ModelInfo, OnDamage, Store
 from clew.settings import Settings
@@ -179,7 +179,7 @@ def _model(first: tuple[int, str]) -> ModelInfo | None:
         header = _parsed(line)
     except ValueError as error:
         raise InputError(
-            f"line {number}", scrubbed(line), str(error), "Load a file made by clew export."
+            f"line {number}", scrub(line), str(error), "Load a file made by clew export."
         ) from error
     if header.get("format") != FORMAT or header.get("version") != VERSION:
         raise InputError(
@@ -289,14 +289,14 @@ class _Loader:
             READERS[kind](self, values)
         except InputError as error:
             self._refuse(
-                number, line, f"{error.field}: {error.problem} (got {shown(scrubbed(error.value))})"
+                number, line, f"{error.field}: {error.problem} (got {shown(scrub(error.value))})"
             )
         except ValueError as error:
             self._refuse(number, line, clipped(str(error)))
 
     def _refuse(self, number: int, line: str, problem: str) -> None:
         if not self._skip_invalid:
-            raise InputError(f"line {number}", scrubbed(line), problem, WAY_OUT)
+            raise InputError(f"line {number}", scrub(line), problem, WAY_OUT)
         self._invalid.append(Invalid(number, problem))
 
     # --- one record ---
@@ -357,7 +357,7 @@ class _Loader:
             "space": node.space,
             "idempotency_key": node.idempotency_key,
         }
-        kept, rules = screened({**given, **further}, self._settings.firewall)
+        kept, rules = screen_fields({**given, **further}, self._settings.firewall)
         if not rules:
             return node
         if self._settings.firewall.secrets == REFUSE:
@@ -371,7 +371,7 @@ class _Loader:
         """Take an event of a node that stands above it."""
         event = records.read_event(values)
         if self._owned(event.node):
-            detail, rules = screened({"detail": dict(event.detail)}, self._settings.firewall)
+            detail, rules = screen_fields({"detail": dict(event.detail)}, self._settings.firewall)
             self._secrets |= dict.fromkeys(rules)
             self._events.append(replace(event, detail=detail["detail"]))
 
@@ -431,7 +431,7 @@ class _Loader:
             self._link(self._edges[at : at + BATCH])
         if self._secrets:
             self._notes.append(
-                f"{taken_out(tuple(self._secrets))} What was reworded has no vector yet: run clew reembed."
+                f"{redaction_note(tuple(self._secrets))} What was reworded has no vector yet: run clew reembed."
             )
         return Loaded(
             **self._counts,

@@ -15,7 +15,7 @@ from clew.errors import InputError, RefusedError
 from clew.graph.mentions import mentions_of
 from clew.memories.draft import Draft
 from clew.memories.embedding import Embed, Embedded, agree_on_model, is_message, made, wanted
-from clew.memories.firewall.screening import REFUSE, WAY_OUT
+from clew.memories.firewall.screening import FIX, REFUSE
 from clew.memories.firewall.screening import RULE as SECRET
 from clew.memories.quality import assess
 from clew.memories.validation import one_of
@@ -78,7 +78,7 @@ def updated(
     checked = drafted(versions.head_of(store, found).text, given)
     if checked.secrets and settings.firewall.secrets == REFUSE:
         raise RefusedError(
-            f"What was given holds a secret ({sentence_list(checked.secrets)}). {WAY_OUT}",
+            f"What was given holds a secret ({sentence_list(checked.secrets)}). {FIX}",
             rule=SECRET,
         )
     needed = (

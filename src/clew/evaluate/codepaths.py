@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import combinations
 
 from clew.evaluate.data import Document, Query
-from clew.graph.code.graph import CodeGraph, graph
+from clew.graph.code.graph import CodeGraph, build_graph
 from clew.graph.code.linking import language_of
 
 # dependencies of a gold path: farther apart, two files are of one question by its wording alone
@@ -35,7 +35,7 @@ def _graph(texts: Mapping[str, str]) -> CodeGraph:
         for path, text in texts.items()
         if (language := language_of(path, text)) is not None
     }
-    return graph({path: texts[path] for path in known}, known)
+    return build_graph({path: texts[path] for path in known}, known)
 
 
 def query_paths(

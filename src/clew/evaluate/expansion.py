@@ -17,7 +17,7 @@ from itertools import zip_longest
 from typing import Protocol
 
 from clew.evaluate.data import Passage
-from clew.text.words import STOP_WORDS, folded, terms, words
+from clew.text.words import STOP_WORDS, fold, terms, words
 
 MAX_QUERIES = 5  # searches of one hop
 MIN_SYMBOL = 3
@@ -146,13 +146,13 @@ class ProseExpander:
         view: Sequence[str] = (),  # noqa: ARG002 - a name in view is still a lead
     ) -> list[str]:
         """Return names to search for; rare words where there are too few names."""
-        asked = {folded(word) for word in words(question)}
+        asked = {fold(word) for word in words(question)}
         counts = self.counts.get(space, {})
         names = [
             name
             for text in texts
             for name in names_of(text)
-            if not {folded(word) for word in words(name)} <= asked | STOP_WORDS
+            if not {fold(word) for word in words(name)} <= asked | STOP_WORDS
         ]
         chosen = rarest(names, counts)
         if len(chosen) < MAX_QUERIES:
@@ -160,7 +160,7 @@ class ProseExpander:
                 word
                 for text in texts
                 for word in words(text)
-                if folded(word) not in asked | STOP_WORDS and len(word) > MIN_SYMBOL
+                if fold(word) not in asked | STOP_WORDS and len(word) > MIN_SYMBOL
             ]
             chosen += [
                 word for word in rarest(rare, counts) if not any(word in name for name in chosen)
@@ -185,7 +185,7 @@ class FollowNames:
     ) -> list[str]:
         """Return search texts, the rarest name of each of the best hits first."""
         counts = self.counts.get(space, {})
-        asked = {folded(word) for word in words(question)} | STOP_WORDS
+        asked = {fold(word) for word in words(question)} | STOP_WORDS
         defined = {name for text in (*view, *texts) if self.code for name in _DEFINED.findall(text)}
         columns = []
         for text in texts[:BEST_HITS]:
@@ -193,7 +193,7 @@ class FollowNames:
             fresh = [
                 name
                 for name in found
-                if name not in defined and not {folded(word) for word in words(name)} <= asked
+                if name not in defined and not {fold(word) for word in words(name)} <= asked
             ]
             columns.append(rarest(fresh, counts))
         turns = (name for row in zip_longest(*columns) for name in row if name is not None)
@@ -213,7 +213,7 @@ def names_of(text: str) -> list[str]:
         name = match.group().strip(" .,'’-")
         if (
             len(name) >= MIN_SYMBOL
-            and folded(name) not in STOP_WORDS
+            and fold(name) not in STOP_WORDS
             and (" " in name or not _begins(text, match.start()))
         ):
             found.append(name)

@@ -20,7 +20,7 @@ import yaml
 from clew.engine import Clew
 from clew.errors import InputError
 from clew.memories.question_rules import RuleQuestioner
-from clew.text.words import STOP_WORDS, folded, terms, words
+from clew.text.words import STOP_WORDS, fold, terms, words
 from clew.types import Kind, Node
 
 PAGE = 100
@@ -166,7 +166,7 @@ def propose(text: str, frequencies: Mapping[str, int]) -> str:
 
 def _by_rare_words(sentence: str, frequencies: Mapping[str, int]) -> str:
     """Ask for the two rarest words of a sentence, which leaves the rest to be found."""
-    plain = [word for word in words(sentence) if folded(word) not in STOP_WORDS and len(word) > 2]
+    plain = [word for word in words(sentence) if fold(word) not in STOP_WORDS and len(word) > 2]
     if len(set(plain)) < 3:
         return ""
 

@@ -1,1 +1,1 @@
-"""What is connected, and how far does a signal carry?"""
+"""Connect nodes by names, stored edges and code, and spread relevance along the links."""

@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from clew.graph.phrases import phrases, spotted
+from clew.graph.phrases import find_known_names, phrases
 from clew.graph.walk import Link
 from clew.ports import Background, Store
 from clew.types import COSINE, RELATED, Edge, Filter, Mention, Named, Node, NodeId
@@ -29,10 +29,10 @@ HUB_POWER = 0.25  # damping exponent for names that many nodes share
 CROWD_POWER = 1.0  # damping exponent for shared names of a text with many names
 
 
-def damped(count: int, *, power: float) -> float:
-    """Return the damping of a link through a name that `count` nodes share: (1 + ln count)^−power.
+def damping(count: int, *, power: float) -> float:
+    """Return the damping of a name that `count` nodes share: (1 + ln count)^−power.
 
-    >>> damped(1, power=0.5), round(damped(100, power=0.5), 3), damped(100, power=0)
+    >>> damping(1, power=0.5), round(damping(100, power=0.5), 3), damping(100, power=0)
     (1.0, 0.422, 1.0)
     """
     return float((1 + math.log(max(1, count))) ** -power)
@@ -82,7 +82,9 @@ class LinksFrom:
             if named.subjects or (named.openers and key not in self.asked)
         }
         for id, node in nodes.items():
-            yield from self._of(node, spotted(runs[id], known_names), mentions.get(id, ()), known)
+            yield from self._of(
+                node, find_known_names(runs[id], known_names), mentions.get(id, ()), known
+            )
 
     def _of(
         self,
@@ -128,7 +130,7 @@ class LinksFrom:
         # A name refers to one of several subjects, so they share the weight; texts that mention it
         # do not compete.
         meant = len(others) ** -0.5 if kind in (NAMES, OPENS) else 1.0
-        weight = self.weights.get(kind, 0.0) * damped(named.nodes, power=HUB_POWER) * meant * part
+        weight = self.weights.get(kind, 0.0) * damping(named.nodes, power=HUB_POWER) * meant * part
         for target in others:
             yield Link(source, target, kind, weight, named.name)
 
@@ -174,4 +176,4 @@ class LinksFrom:
         by_cosine = edge.kind == RELATED and edge.evidence == COSINE
         weight = self.background.passage_share(edge.weight) if by_cosine else edge.weight
         strength = max(0.0, min(1.0, weight)) * max(0.0, min(1.0, edge.confidence))
-        return self._weight(edge) * strength * damped(degree, power=HUB_POWER)
+        return self._weight(edge) * strength * damping(degree, power=HUB_POWER)

@@ -1,6 +1,4 @@
-"""What a node names and is about (V8).
-
-The one reading of texts that commit, import, loading and evaluation share.
+"""Find what a node names and what it is about, for commit, import, loading and evaluation.
 
 Memories and chunks have mentions; sections and documents would only repeat those of their chunks. A
 memory is about what its title says, and so is the first chunk of a document; the names inside a
@@ -27,10 +25,10 @@ if TYPE_CHECKING:
     from clew.text.names.extraction import Extractor
     from clew.text.names.keys import Entity
 
-NAMING = (Kind.MEMORY, Kind.CHUNK)
+NAMING_KINDS = (Kind.MEMORY, Kind.CHUNK)
 # between a document's title and the headings below it, see `clew.documents.tree.titled`
-BELOW = " > "
-PAGE = 256  # nodes that are read in one transaction
+TITLE_SEPARATOR = " > "
+PAGE_SIZE = 256  # nodes that are read in one transaction
 DEFAULT = "default"
 SPACY_MODEL = "en_core_web_sm"
 GLINER_MODEL = "urchade/gliner_small-v2.1"
@@ -49,21 +47,26 @@ def mentions(nodes: Sequence[Node], *, settings: EntitySettings) -> list[tuple[M
 
     A model reads all the texts at once.
     """
-    naming = [node for node in nodes if settings.enabled and node.kind in NAMING]
+    naming = [node for node in nodes if settings.enabled and node.kind in NAMING_KINDS]
     found = (
-        {node.id: entities for node, entities in zip(naming, _read(naming, settings), strict=True)}
+        {
+            node.id: entities
+            for node, entities in zip(naming, _extract(naming, settings), strict=True)
+        }
         if naming
         else {}
     )
-    return [_noted(node, found[node.id], settings) if node.id in found else () for node in nodes]
+    return [
+        _mentions_of(node, found[node.id], settings) if node.id in found else () for node in nodes
+    ]
 
 
-def renamed(store: Store, *, settings: EntitySettings) -> None:
-    """Read all texts anew and note what they name, page by page, in place of what was noted before."""
+def rebuild_mentions(store: Store, *, settings: EntitySettings) -> None:
+    """Extract the mentions of all nodes again, page by page, and replace the stored ones."""
     if not settings.enabled:
         return
-    waiting = (node for node in store.nodes() if node.kind in NAMING)
-    while page := list(islice(waiting, PAGE)):
+    waiting = (node for node in store.nodes() if node.kind in NAMING_KINDS)
+    while page := list(islice(waiting, PAGE_SIZE)):
         store.mention([mention for said in mentions(page, settings=settings) for mention in said])
 
 
@@ -74,20 +77,29 @@ def subject_of(node: Node) -> str:
     """
     if node.kind is Kind.MEMORY:
         return node.title
-    return "" if node.kind is not Kind.CHUNK or node.position else node.title.partition(BELOW)[0]
+    return (
+        ""
+        if node.kind is not Kind.CHUNK or node.position
+        else node.title.partition(TITLE_SEPARATOR)[0]
+    )
 
 
-def _noted(node: Node, found: Sequence[Entity], settings: EntitySettings) -> tuple[Mention, ...]:
-    """Return the subject of a node, or what its text begins with, under all its keys, then the surest of what else it names."""
+def _mentions_of(
+    node: Node, found: Sequence[Entity], settings: EntitySettings
+) -> tuple[Mention, ...]:
+    """Return the subject of a node under all its keys, then its most certain other mentions."""
     # a title says it better
     opens = settings.openings and node.kind is Kind.MEMORY and not node.title
-    about = {mention.key: mention for mention in (_opened(node) if opens else _about(node))}
+    about = {
+        mention.key: mention
+        for mention in (_opening_mentions(node) if opens else _subject_mentions(node))
+    }
     if not found and not about and not node.title:  # as most: nothing is named
         return ()
-    from clew.text.names.opening import begins  # noqa: PLC0415
+    from clew.text.names.opening import begins_with  # noqa: PLC0415
 
     # what the text has too is found there
-    named = {entity.key: entity for entity in (*_in_title(node, settings), *found)}
+    named = {entity.key: entity for entity in (*_title_entities(node, settings), *found)}
     others = sorted(
         (entity for entity in named.values() if entity.key not in about),
         key=lambda found: (-found.confidence, found.start, found.key),
@@ -95,20 +107,20 @@ def _noted(node: Node, found: Sequence[Entity], settings: EntitySettings) -> tup
     return (
         *about.values(),
         *(
-            _mention(node, entity, opens=opens and begins(node.text, entity.start, entity.end))
+            _mention(node, entity, opens=opens and begins_with(node.text, entity.start, entity.end))
             for entity in others[: settings.most]
         ),
     )
 
 
-def _about(node: Node) -> Iterator[Mention]:
+def _subject_mentions(node: Node) -> Iterator[Mention]:
     if not (title := subject_of(node)):
         return
-    from clew.text.names.extraction import titled  # noqa: PLC0415
+    from clew.text.names.extraction import title_entity  # noqa: PLC0415
     from clew.text.names.keys import key_beginnings  # noqa: PLC0415
     from clew.text.names.opening import is_name  # noqa: PLC0415
 
-    subject = titled(title, node.text)
+    subject = title_entity(title, node.text)
     if subject is not None:
         told = _mention(node, subject)
         yield from (
@@ -118,15 +130,15 @@ def _about(node: Node) -> Iterator[Mention]:
         yield from (told._replace(key=key, subject=True) for key in (subject.key, *subject.aliases))
 
 
-def _opened(node: Node) -> Iterator[Mention]:
-    """Yield what a text is about by its heading, or tells of by its first words, under all its keys, each where the text begins."""
-    from clew.text.names.extraction import titled  # noqa: PLC0415
+def _opening_mentions(node: Node) -> Iterator[Mention]:
+    """Yield the subject of a text's heading or first words, under all its keys."""
+    from clew.text.names.extraction import title_entity  # noqa: PLC0415
     from clew.text.names.keys import key_beginnings  # noqa: PLC0415
-    from clew.text.names.opening import opening  # noqa: PLC0415
+    from clew.text.names.opening import read_opening  # noqa: PLC0415
 
-    found = opening(node.text)
+    found = read_opening(node.text)
     for name in filter(None, (found.name, *found.others)):
-        if (subject := titled(name, node.text)) is not None:
+        if (subject := title_entity(name, node.text)) is not None:
             told = _mention(node, subject, opens=not found.heading)._replace(
                 subject=found.heading, start=0, end=len(found.name)
             )
@@ -137,7 +149,7 @@ def _opened(node: Node) -> Iterator[Mention]:
             yield from (told._replace(key=key) for key in (subject.key, *subject.aliases))
 
 
-def _in_title(node: Node, settings: EntitySettings) -> Sequence[Entity]:
+def _title_entities(node: Node, settings: EntitySettings) -> Sequence[Entity]:
     """Return what the title of a memory names.
 
     The titles of chunks repeat what stands above many of them.
@@ -162,7 +174,7 @@ def _mention(node: Node, entity: Entity, *, opens: bool = False) -> Mention:
     )
 
 
-def _read(nodes: Sequence[Node], settings: EntitySettings) -> Sequence[Sequence[Entity]]:
+def _extract(nodes: Sequence[Node], settings: EntitySettings) -> Sequence[Sequence[Entity]]:
     if settings.extractor != "rules":
         extractor = _extractor(
             settings.extractor, settings.model, settings.most, settings.least_confidence
@@ -180,9 +192,9 @@ def _read(nodes: Sequence[Node], settings: EntitySettings) -> Sequence[Sequence[
 @cache
 def _rules() -> Callable[..., Sequence[Entity]]:
     """Return the reading by rules; an import at every text would look for the module each time."""
-    from clew.text.names.extraction import entities  # noqa: PLC0415
+    from clew.text.names.extraction import extract_entities  # noqa: PLC0415
 
-    return entities
+    return extract_entities
 
 
 @lru_cache(maxsize=4)

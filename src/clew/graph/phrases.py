@@ -1,4 +1,4 @@
-"""Which stretches of a text could be somebody's name? Every run of words that begins like one, as a key to look up."""
+"""Yield every run of words that may be a known name, as a key to look up."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from clew.text.names.keys import entity_key
 from clew.text.names.lexicon import PARTICLES, is_common
-from clew.text.names.spans import RUN, SCRIPTS
+from clew.text.names.spans import SCRIPTS, UNSPACED_RUN
 
-MOST_WORDS = 8  # of a name: one title in two hundred of an encyclopaedia is longer
-MOST_PHRASES = 2048  # of a text: what a long one names at its end tells less of it
-SHORTEST = 3  # letters of a name of one word; in scripts other than ours one may say it all
-MOST_UNSPACED = 16  # characters of a name in a script without spaces
+MAX_WORDS = 8  # of a name: one title in two hundred of an encyclopaedia is longer
+MAX_PHRASES = 2048  # of a text: what a long one names at its end tells less of it
+MIN_CHARACTERS = 3  # letters of a name of one word; in scripts other than ours one may say it all
+MAX_UNSPACED = 16  # characters of a name in a script without spaces
 _BETWEEN = r"\s–—,;:()\[\]\"“”«»"
 _WORD = re.compile(f"[^{_BETWEEN}]+")
 _BY_SCRIPT = re.compile(f"[{SCRIPTS}]|[^{_BETWEEN}{SCRIPTS}]+")
@@ -61,13 +61,13 @@ def phrases(text: str, *, cased: bool = True) -> tuple[Phrase, ...]:
     found: list[Phrase] = []
     for phrase in _runs(text, cased=cased):
         found.append(phrase)
-        if len(found) == MOST_PHRASES:
+        if len(found) == MAX_PHRASES:
             break
     return tuple(found)
 
 
 def _runs(text: str, *, cased: bool) -> Iterator[Phrase]:
-    if not text.isascii() and RUN.search(text):
+    if not text.isascii() and UNSPACED_RUN.search(text):
         yield from _in_scripts(list(_BY_SCRIPT.finditer(text)), cased=cased)
         return
     words = _WORD.findall(text)
@@ -83,7 +83,7 @@ def _in_scripts(found: Sequence[re.Match[str]], *, cased: bool) -> Iterator[Phra
     """
     words = [match[0] for match in found]
     for first, match in enumerate(found):
-        if not RUN.match(match[0]):
+        if not UNSPACED_RUN.match(match[0]):
             if not cased or _is_capital(match[0]):
                 yield from _from(words, first, cased=cased)
         elif not (first and _one_word(found[first - 1], match)):
@@ -95,12 +95,12 @@ def _unspaced(found: Sequence[re.Match[str]], first: int) -> Iterator[Phrase]:
 
     Katakana is not cut within itself.
     """
-    for last in range(first, min(first + MOST_UNSPACED, len(found))):
+    for last in range(first, min(first + MAX_UNSPACED, len(found))):
         after = found[last + 1] if last + 1 < len(found) else None
         touches = (
             after is not None
             and after.start() == found[last].end()
-            and RUN.match(after[0]) is not None
+            and UNSPACED_RUN.match(after[0]) is not None
         )
         whole = (last > first or not touches) and not (
             after is not None and _one_word(found[last], after)
@@ -122,15 +122,15 @@ def _from(words: list[str], first: int, *, cased: bool) -> Iterator[Phrase]:
     begin = entity_key(words[first])
     if not begin or begin in _ARTICLES:
         return
-    if (len(begin) >= SHORTEST or not begin.isascii()) and not is_common(begin):
+    if (len(begin) >= MIN_CHARACTERS or not begin.isascii()) and not is_common(begin):
         yield Phrase(first, first, begin)
     yield from _longer(words, first, begin, cased=cased)
 
 
 def _longer(words: list[str], first: int, begin: str, *, cased: bool) -> Iterator[Phrase]:
-    for last in range(first + 1, min(first + MOST_WORDS, len(words))):
+    for last in range(first + 1, min(first + MAX_WORDS, len(words))):
         word = words[last]
-        if not word.isascii() and RUN.match(word):
+        if not word.isascii() and UNSPACED_RUN.match(word):
             return  # what touches a word of another script is another word
         key = entity_key(word)
         if cased and not _is_capital(word) and key not in _INSIDE and is_common(key):
@@ -148,12 +148,12 @@ def _is_capital(word: str) -> bool:
     return not word[0].islower() and (word[0].isalnum() or word[1:2].isupper())
 
 
-def spotted(candidates: Collection[Phrase], known: Collection[str]) -> tuple[str, ...]:
+def find_known_names(candidates: Collection[Phrase], known: Collection[str]) -> tuple[str, ...]:
     """Return the known keys among the candidates, in reading order.
 
     The longest one at a place wins, and none overlaps another.
 
-    >>> spotted(phrases("In New York City Hall"), {"new york", "new york city", "city hall"})
+    >>> find_known_names(phrases("In New York City Hall"), {"new york", "new york city", "city hall"})
     ('new york city',)
     """
     names = sorted(

@@ -1,4 +1,4 @@
-"""TraceRank: what a memory's history says about it, as a factor on its relevance.
+"""Compute TraceRank, the factor of a memory's history on its relevance.
 
 Events are REINFORCE_EXACT and REINFORCE_NEAR: somebody said it again. The ADD with which every
 memory begins tells nothing apart from its age, which the score knows as recency; an ACCESS is
@@ -26,7 +26,7 @@ BURST = timedelta(hours=24)
 BURST_SHARE = 0.2
 GRAPH_GAIN = 0.15
 LIFE_DAYS = {Stability.DYNAMIC: 90.0, Stability.EPHEMERAL: 7.0}
-LEAST_TEMPORAL = 0.01
+MIN_TEMPORAL = 0.01
 DAY = timedelta(days=1)
 
 
@@ -55,9 +55,10 @@ ALL = Switches()
 
 
 def reinforcement(events: Sequence[datetime], *, now: datetime) -> float:
-    """Return 1 + 0.35·ln(1 + Σ e^(−days/21)·b), with b = 0.2 where the next newer event is less than 24 hours away, else 1.
+    """Return 1 + 0.35·ln(1 + Σ e^(−days/21)·b).
 
-    What has not happened by `now` does not count.
+    b is 0.2 where the next newer event is less than 24 hours away, else 1. Events after `now` do not
+    count.
 
     >>> now = datetime(2026, 3, 22)
     >>> reinforcement([], now=now)
@@ -90,11 +91,9 @@ def graph(related: int) -> float:
 
 
 def temporal(stability: Stability, *, age_days: float) -> float:
-    """Return how much of a statement is left.
+    """Return 1 for static and unknown stability, else max(0.01, e^(−age/life)).
 
-    Of a static or unknown one all, of others max(0.01, e^(−age/life)).
-
-    A dynamic one lives 90 days, an ephemeral one 7.
+    The life of a dynamic statement is 90 days, of an ephemeral one 7.
 
     >>> [round(temporal(stability, age_days=7), 6) for stability in Stability]
     [1.0, 0.92517, 0.367879, 1.0]
@@ -102,13 +101,13 @@ def temporal(stability: Stability, *, age_days: float) -> float:
     (0.01, 1.0)
     """
     life = LIFE_DAYS.get(stability)
-    return 1.0 if life is None else max(LEAST_TEMPORAL, math.exp(-max(0.0, age_days) / life))
+    return 1.0 if life is None else max(MIN_TEMPORAL, math.exp(-max(0.0, age_days) / life))
 
 
 def factors(
     evidence: Evidence, *, now: datetime, at: datetime | None = None, switches: Switches = ALL
 ) -> Factors:
-    """Return a memory's factors, by what was known `now` and as old as what it says is `at` (else `now`).
+    """Return a memory's factors, given what was known `now`, aged to `at` (or `now`).
 
     Its age counts from when it became true or, if that is later, from when it was last said again:
     what was confirmed last week is not out of date.
@@ -129,21 +128,21 @@ def factors(
     )
 
 
-def bounded(multiplier: float, *, least: float, most: float) -> float:
+def bound(multiplier: float, *, least: float, most: float) -> float:
     """Return the multiplier, no smaller than `least` and no larger than `most`.
 
-    >>> bounded(0.01, least=0.67, most=1.5), bounded(1.2, least=0.67, most=1.5), bounded(3.0, least=0.67, most=1.5)
+    >>> bound(0.01, least=0.67, most=1.5), bound(1.2, least=0.67, most=1.5), bound(3.0, least=0.67, most=1.5)
     (0.67, 1.2, 1.5)
     """
     return min(most, max(least, multiplier))
 
 
-def reached(relevance: float, *, best: float, share: float) -> bool:
+def is_relevant(relevance: float, *, best: float, share: float) -> bool:
     """Tell whether a hit is relevant enough for its history to count.
 
     At least a share as relevant as the best.
 
-    >>> reached(0.4, best=0.8, share=0.5), reached(0.39, best=0.8, share=0.5)
+    >>> is_relevant(0.4, best=0.8, share=0.5), is_relevant(0.39, best=0.8, share=0.5)
     (True, False)
     """
     return relevance >= share * best

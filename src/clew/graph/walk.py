@@ -1,4 +1,4 @@
-"""How far does a signal carry? Spreading from a few starts along links, best first (V15, V16).
+"""Spread relevance from a few start nodes along links, strongest signal first.
 
 A link passes on p = weight × signal × μ, so that a signal only ever fades and no p saturates. All
 starts share one queue: the strongest signal goes on first, whoever it came from, until the budget
@@ -22,7 +22,7 @@ from clew.types import NodeId
 
 MODES = ("expected", "sampled", "pagerank")
 # nodes whose links are asked for at once: a question to the store costs more than a link
-TOGETHER = 8
+BATCH_SIZE = 8
 RESTART = 0.5  # of personalised PageRank, as HippoRAG (Gutiérrez et al., NeurIPS 2024) has it
 ROUNDS = 20  # of its power iteration: 0.5 ** 20 is left
 
@@ -126,7 +126,7 @@ class _Spread:
         The starts together, and then a few at a time.
         """
         room = min(
-            self._limits.nodes - len(visited), max(TOGETHER, len(self._starts) - len(visited))
+            self._limits.nodes - len(visited), max(BATCH_SIZE, len(self._starts) - len(visited))
         )
         going: list[tuple[NodeId, float, Path]] = []
         while queue and len(going) < room:

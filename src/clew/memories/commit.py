@@ -17,13 +17,19 @@ from clew.memories.conflicts.judging import explanation, judged, pair_id
 from clew.memories.draft import Draft, OnDuplicate, cleaned, embedding_text, rejected, unchanged
 from clew.memories.duplicates import extends, near_threshold
 from clew.memories.embedding import Embed, agree_on_model, sources_of
-from clew.memories.firewall.echo import echoed, heard
-from clew.memories.firewall.recalled_texts import Returned
-from clew.memories.firewall.screening import REFUSE, WAY_OUT, taken_out
+from clew.memories.firewall.echo import echo_outcome, find_live_echo
+from clew.memories.firewall.recalled_texts import RecalledTexts
+from clew.memories.firewall.screening import FIX, REFUSE, redaction_note
 from clew.memories.firewall.screening import RULE as SECRET
-from clew.memories.firewall.trust import ARCHIVE, INSTRUCTION, trust_of, warning
-from clew.memories.questions import NONE, asked, embeddings, gated, kept
-from clew.memories.substance import unsubstantial
+from clew.memories.firewall.trust import ARCHIVE, INSTRUCTION, assess_trust, warning
+from clew.memories.questions import (
+    NO_QUESTIONS,
+    ask_questions,
+    embeddings,
+    gets_questions,
+    question_detail,
+)
+from clew.memories.substance import reject_unsubstantial
 from clew.memories.write_batch import Near, Pending
 from clew.ports import Background, Clock, ModelInfo, Questioner, Questions, Store
 from clew.settings import Settings
@@ -82,7 +88,7 @@ class Committer:
         clock: Clock,
         new_id: Callable[[datetime], NodeId] = ulid,
         questioner: Questioner | None = None,
-        returned: Returned | None = None,
+        returned: RecalledTexts | None = None,
         background: Callable[[], Background] = Background,
     ) -> None:
         """Take the ports; `model` is asked only after `embed` gave vectors, and without a questioner no questions are made.
@@ -140,7 +146,7 @@ class Committer:
         """Return the draft with its text in order, or its rejection."""
         if draft.secrets and self._settings.firewall.secrets == REFUSE:
             return replace(
-                rejected(SECRET, sentence_list(draft.secrets), "no secret"), notes=(WAY_OUT,)
+                rejected(SECRET, sentence_list(draft.secrets), "no secret"), notes=(FIX,)
             )
         text = (
             unchanged(draft.text)
@@ -150,12 +156,14 @@ class Committer:
         if not isinstance(text, str):
             return text
         clean = draft if text == draft.text else replace(draft, text=text)
-        if self._settings.firewall.instructions == REFUSE and (flags := trust_of(clean).flags):
+        if self._settings.firewall.instructions == REFUSE and (flags := assess_trust(clean).flags):
             return rejected(INSTRUCTION, sentence_list(flags), "no orders to the reader")
         if draft.verbatim:
             return clean
         # The title counts: "Matt's phone" makes a bare number worth keeping.
-        return unsubstantial(embedding_text(clean), settings=self._settings.substance) or clean
+        return (
+            reject_unsubstantial(embedding_text(clean), settings=self._settings.substance) or clean
+        )
 
     def _prepared(self, drafts: Sequence[Draft]) -> _Ready:
         """Embed in one batch, before the write lock is taken, the texts that are not there already, with their questions."""
@@ -164,7 +172,7 @@ class Committer:
     def _made(self, drafts: Sequence[Draft]) -> _Ready:
         if not drafts:
             return _Ready({}, ())
-        questions = asked(drafts, self._questioner, self._settings.questions)
+        questions = ask_questions(drafts, self._questioner, self._settings.questions)
         sources = sources_of(
             map(embedding_text, drafts),
             (text for each in questions.values() for text in each.texts),
@@ -254,11 +262,13 @@ class Committer:
         """Make the draft a memory of its own."""
         said = embedding_text(draft)
         node = _node(draft, self._new_id(now), now, max_keywords=self._settings.memory.max_keywords)
-        marked = warning(trust_of(draft).flags, self._settings.firewall)
+        marked = warning(assess_trust(draft).flags, self._settings.firewall)
         if marked and self._settings.firewall.instructions == ARCHIVE:
             node = replace(node, archived=True)
         questions = (
-            ready.questions.get(said, NONE) if gated(draft, self._settings.questions) else NONE
+            ready.questions.get(said, NO_QUESTIONS)
+            if gets_questions(draft, self._settings.questions)
+            else NO_QUESTIONS
         )
         vectors = ready.vectors or {}
         pending.add(
@@ -274,7 +284,7 @@ class Committer:
                 node=node.id,
                 kind=EventKind.ADD,
                 at=now,
-                detail={**_whence(draft), **kept(questions.texts)},
+                detail={**_whence(draft), **question_detail(questions.texts)},
             )
         )
         notes = (*ready.notes, *bounded, *filter(None, (questions.note, marked)))
@@ -293,7 +303,7 @@ class Committer:
             if difference := judged(
                 other, node, share=share, least_score=self._settings.conflicts.least_score
             ):
-                told = not trust_of(other).flags
+                told = not assess_trust(other).flags
                 known = (
                     explanation(difference) if told else None,
                     difference.score,
@@ -342,7 +352,7 @@ class Committer:
         """
         if self._returned is None:
             return None
-        echo = heard(
+        echo = find_live_echo(
             draft,
             self._store,
             self._returned.of(draft.space),
@@ -351,7 +361,7 @@ class Committer:
         )
         if echo is None:
             return None
-        outcome = echoed(echo, self._settings.firewall)
+        outcome = echo_outcome(echo, self._settings.firewall)
         if draft.on_duplicate is OnDuplicate.ERROR:
             raise _duplicate(outcome)
         if outcome.id is not None:
@@ -371,7 +381,7 @@ class Committer:
 def _noted(draft: Draft, outcome: Outcome) -> Outcome:
     """Return the outcome with what was taken out of the draft."""
     kept = outcome.outcome is not OutcomeKind.REJECTED
-    notes = (*draft.notes, *((taken_out(draft.secrets),) if draft.secrets and kept else ()))
+    notes = (*draft.notes, *((redaction_note(draft.secrets),) if draft.secrets and kept else ()))
     return replace(outcome, notes=(*outcome.notes, *notes)) if notes else outcome
 
 
@@ -380,7 +390,7 @@ def _compared(draft: Draft, outcome: Outcome, near: Near | None) -> Outcome:
     if near is None or not near.similar:
         return outcome
     similar = tuple(
-        Similar(node.id, cosine, None if trust_of(node).flags else node.text)
+        Similar(node.id, cosine, None if assess_trust(node).flags else node.text)
         for node, cosine in near.similar
     )
     extended = next((node.id for node, _ in near.similar if extends(draft, node)), None)
@@ -435,7 +445,7 @@ def _reinforced(
     pending.claim(draft, str(outcome.canonical_id))
     kept = pending.node(str(outcome.canonical_id))
     # an order is not served without its mark
-    if kept is not None and kind == EventKind.REINFORCE_NEAR and not trust_of(kept).flags:
+    if kept is not None and kind == EventKind.REINFORCE_NEAR and not assess_trust(kept).flags:
         outcome = replace(outcome, canonical_text=kept.text)
     ignored = [] if kept is None else _ignored(draft, kept)
     if ignored:

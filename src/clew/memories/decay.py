@@ -1,6 +1,4 @@
-"""Which memories fade, and when? Decay and archiving (V11).
-
-Nothing is deleted, and what is protected stays.
+"""Archive memories whose decay score fell below the limit; protected ones stay.
 
 The days run from a memory's last use: its commit, a reinforcement, or a recall that returned it.
 From its commit alone a memory of the usual importance would go after 16 days however often it is
@@ -26,7 +24,7 @@ from clew.types import Event, EventKind, Kind, Node, NodeId
 
 DAY = timedelta(days=1)
 RULE = "decay"
-UPCOMING = 10  # of those that go next are told
+MAX_UPCOMING = 10  # of those that go next are told
 
 
 class Fading(NamedTuple):
@@ -51,10 +49,10 @@ class Decayed:
     upcoming: tuple[Fading, ...]
 
 
-def gain(accesses: int, *, access_gain: float) -> float:
+def access_factor(accesses: int, *, access_gain: float) -> float:
     """Return 1 + gain·ln(1 + accesses).
 
-    >>> gain(0, access_gain=0.1), round(gain(9, access_gain=0.1), 6)
+    >>> access_factor(0, access_gain=0.1), round(access_factor(9, access_gain=0.1), 6)
     (1.0, 1.230259)
     """
     return 1.0 + access_gain * math.log1p(accesses)
@@ -68,7 +66,7 @@ def decay_score(importance: float, *, days: float, accesses: int, settings: Deca
     >>> decay_score(1.0, days=-1, accesses=100, settings=DecaySettings())
     1.0
     """
-    strength = importance * gain(accesses, access_gain=settings.access_gain)
+    strength = importance * access_factor(accesses, access_gain=settings.access_gain)
     return min(1.0, strength * math.exp(-settings.rate_per_day * max(0.0, days)))
 
 
@@ -83,7 +81,7 @@ def days_to_live(importance: float, *, accesses: int, settings: DecaySettings) -
     0.0
     """
     limit, rate = settings.archive_below, settings.rate_per_day
-    strength = importance * gain(accesses, access_gain=settings.access_gain)
+    strength = importance * access_factor(accesses, access_gain=settings.access_gain)
     if strength < limit:
         return 0.0
     return math.log(strength / limit) / rate if limit and rate else math.inf
@@ -111,7 +109,7 @@ def _after(moment: datetime, days: float) -> datetime | None:
         return None
 
 
-def run_at(now: Moment, *, clock: datetime, ahead: bool) -> datetime:
+def parse_run_time(now: Moment, *, clock: datetime, ahead: bool) -> datetime:
     """Return the time that a run goes by.
 
     One that is still to come is for looking ahead, not for archiving what is in use until then.
@@ -179,7 +177,7 @@ class _Run:
             for _, each in standing.values()
             if each.forgotten_at is not None and not self._faded(each)
         )
-        self.upcoming = nsmallest(UPCOMING, [*self.upcoming, *staying], key=_soonest)
+        self.upcoming = nsmallest(MAX_UPCOMING, [*self.upcoming, *staying], key=_forgotten_at)
 
     def _standing(self, nodes: Iterable[Node]) -> dict[NodeId, tuple[Node, Fading]]:
         live = [node for node in nodes if _fades(node)]
@@ -233,7 +231,7 @@ def _fades(node: Node) -> bool:
     )  # versions stay with their memory
 
 
-def _soonest(each: Fading) -> tuple[datetime, NodeId]:
+def _forgotten_at(each: Fading) -> tuple[datetime, NodeId]:
     return each.forgotten_at or datetime.max.replace(tzinfo=UTC), each.id
 
 

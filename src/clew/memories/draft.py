@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from clew.errors import InputError
-from clew.memories.firewall.screening import screened
+from clew.memories.firewall.screening import screen_fields
 from clew.memories.small_talk import is_chatter
 from clew.memories.validation import (
     CONTROLS,
@@ -27,8 +27,8 @@ from clew.memories.validation import (
     without_controls,
 )
 from clew.settings import MemorySettings, Settings
-from clew.text.gist import headed
-from clew.text.words import apart, tidy
+from clew.text.gist import with_title
+from clew.text.words import normalise, split_unspaced
 from clew.times import Moment, iso, parse_time
 from clew.types import Node, Outcome, OutcomeKind, Stability
 
@@ -56,7 +56,7 @@ def cleaned(text: str, *, limits: MemorySettings) -> str | Outcome:
     if text.isascii() and text.isprintable():  # one line without control characters, as most are
         tidied = " ".join(text.split())
         return _objection(tidied, limits) or tidied
-    tidied = tidy(text)
+    tidied = normalise(text)
     return _objection(tidied, limits) or tidied
 
 
@@ -97,7 +97,7 @@ def _weight(text: str) -> int:
     >>> _weight("a short text"), _weight("会議は月曜の朝十時")
     (12, 18)
     """
-    return len(text) + (UNSPACED_WORTH - 1) * sum(map(len, apart(text)[1].split()))
+    return len(text) + (UNSPACED_WORTH - 1) * sum(map(len, split_unspaced(text)[1].split()))
 
 
 SHOWN_CHARACTERS = 40  # enough to recognise what was rejected
@@ -202,7 +202,9 @@ def draft(
         "metadata": metadata,
         "idempotency_key": idempotency_key,
     }
-    given, secrets = screened({"text": "" if unread else text, **named, **lists}, settings.firewall)
+    given, secrets = screen_fields(
+        {"text": "" if unread else text, **named, **lists}, settings.firewall
+    )
     begins, ends = _period(valid_from, valid_to, now)
     return Draft(
         text=text if unread else _text(given["text"]),
@@ -240,7 +242,7 @@ def draft(
 
 def embedding_text(of: Draft | Node) -> str:
     """Return what a memory's vector is made from: its title, if it has one, and its text."""
-    return headed(of.title, of.text)
+    return with_title(of.title, of.text)
 
 
 def _text(value: object) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from clew.errors import ModelMismatchError
 from clew.ports import Embedder, EmbedRole, ModelInfo, SpannedText, Store, SupportsTokens
-from clew.text.gist import embedded_text, ending, headed, opening
+from clew.text.gist import embedded_text, leading_words, trailing_words, with_title
 from clew.text.words import content_hash
 from clew.token_codes import CODED_KINDS, pack
 from clew.types import QUESTIONS, Embedding, Kind, Node, NodeId, Role, Vectors
@@ -80,9 +80,9 @@ def _key(texts: Sequence[str], at: int, room: int, neighbours: int) -> str:
     before = "\n".join(texts[max(0, at - neighbours) : at])
     after = "\n".join(texts[at + 1 : at + 1 + neighbours])
     around = (
-        ending(before, max(left, 2 * left - len(after))),
+        trailing_words(before, max(left, 2 * left - len(after))),
         own,
-        opening(after, max(left, 2 * left - len(before))),
+        leading_words(after, max(left, 2 * left - len(before))),
     )
     return "\n".join(part for part in around if part) if before or after else ""
 
@@ -209,9 +209,11 @@ def wanted(
     Of what they say, of that amid their neighbours, of what they answer.
     """
     for node in nodes:
-        yield Wanted(node, Role.CONTENT, headed(node.title, embedded_text(node.kind, node.text)))
+        yield Wanted(
+            node, Role.CONTENT, with_title(node.title, embedded_text(node.kind, node.text))
+        )
         if node.context:
-            yield Wanted(node, Role.CONTEXT, headed(node.title, node.context))
+            yield Wanted(node, Role.CONTEXT, with_title(node.title, node.context))
         yield from (
             Wanted(node, role, text)
             for role, text in zip(QUESTIONS, questions.get(node.id, ()), strict=False)

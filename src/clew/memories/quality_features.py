@@ -1,7 +1,4 @@
-"""One look at a text, shared by all judgements.
-
-Its lines, its sentences, and what their words tell.
-"""
+"""Extract the features of a text that the quality score and the gates share."""
 
 from __future__ import annotations
 
@@ -12,10 +9,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from clew.memories.small_talk import telling_words, tells
-from clew.text.words import REMEMBERED, STOP_WORDS, folded, words
-
-# Short lists of words that the judgements share; they are in lexicon.toml.
+from clew.memories.small_talk import content_words, is_content_word
+from clew.text.words import STOP_WORDS, WORD_CACHE_SIZE, fold, words
 
 _LISTS = tomllib.loads(files("clew.memories").joinpath("quality.toml").read_text(encoding="utf-8"))
 FUNCTION_WORDS, VERBS, NAVIGATION, POINTERS, STRONG_POINTERS, CONTENTS, MEDIA = (
@@ -32,40 +27,55 @@ FUNCTION_WORDS, VERBS, NAVIGATION, POINTERS, STRONG_POINTERS, CONTENTS, MEDIA = 
 )
 
 
-# What one stretch between two spaces adds to a text, remembered: a text repeats most of its
-# stretches.
-
 BINDING = STOP_WORDS | FUNCTION_WORDS | VERBS
-LONG = 0.5  # how much a rare word pins down
-LONG_LETTERS = 9  # from here on a word is rare: of running English, under a tenth of the words
+RARE_WORD_WEIGHT = 0.5  # how much a rare word pins down
+RARE_WORD_LETTERS = 9  # from here on a word is rare: of running English, under a tenth of the words
 _AROUND = ".,;:!?…\"'“”‘’«»"
 _LAST = frozenset(".!?…。！？؟।:\"'”’»)]*_")  # what a sentence or a label may end with
 # characters: longer stretches are links, blobs and unspaced sentences, which do not come again
-PIECE_MAX_REMEMBERED = 64
-_WIDE = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-WIDE = re.compile(f"[{_WIDE}]+")
+MAX_CACHED_PIECE = 64
+_UNSPACED_RANGES = (
+    r"\u0"
+    r"e"
+    r"0"
+    r"0"
+    r"-"
+    r"\u0"
+    r"e"
+    r"f"
+    r"f"
+    r"\u1"
+    r"0"
+    r"0"
+    r"0"
+    r"-"
+    r"\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+UNSPACED = re.compile(f"[{_UNSPACED_RANGES}]+")
 """Scripts that write no spaces between words, and Korean, which writes several as one."""
 _ADDRESSED = re.compile(r"[:.]")
 _LINK = re.compile(r"(?:https?://|www\.|ftp://|mailto:)\S+", re.IGNORECASE)
 _BLOB = re.compile(r"[A-Za-z0-9+/=]{24,}")
-SHORTEST_BLOB = 24  # characters
+MIN_BLOB = 24  # characters
 _SAME_CLASS = re.compile(r"[a-z]+|[A-Z]+|\d+|[+/=]+")
 # turns between letter cases and digits a character: random base64 has 0.6, hex 0.5, camelCase 0.3
 BLOB_TURNS = 0.4
 _MOJIBAKE = re.compile(
-    "[ÃÅÄ][\u0080-\u00bf\u0152-\u0178\u2013-\u203a€ƒˆ]|â[€\u0080-\u009f‚™œ]|Â[\u00a0-\u00bf]|ï¿½|ðŸ|[ÐÑ][\u0080-\u00bf]|\ufffd|[\u0080-\u009f]"
+    "[ÃÅÄ][\u0080-\u00bf\u0152-\u0178\u2013-\u203a€ƒˆ]|â[€\u0080-\u009f‚™œ]|Â[\u00a0-\u00bf]|"
+    "ï¿½|ðŸ|[ÐÑ][\u0080-\u00bf]|\ufffd|[\u0080-\u009f]"
 )
 _IDENTIFIER = re.compile(r"\d|[a-z][A-Z]|\w_\w|\w\.\w|\w::\w|\w@\w|\w/\w|\w\(|\w-\d|--\w|#\w|`")
 _ACRONYM = re.compile(r"(?<![^\W\d_])[A-Z]{2,}s?(?![^\W\d_])")
 _STOPS = frozenset(".!?…。！？؟।")
 _END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]*_]*+$")
 _ABBREVIATION = re.compile(
-    r"(?:[A-Z]|[Mm]rs?|[Dd]r|[Ss]t|[Ff]ig|[Nn]o|[Vv]ol|pp?|cf|vs|e\.g|i\.e|etc|al|ca|approx|z\.B|Nr|Art|Abs)\.$"
+    r"(?:[A-Z]|[Mm]rs?|[Dd]r|[Ss]t|[Ff]ig|[Nn]o|[Vv]ol|pp?|cf|vs|e\.g|i\.e|etc|al|ca|approx|"
+    r"z\.B|Nr|Art|Abs)\.$"
 )
 
 
 class Piece(NamedTuple):
-    """The words of a stretch, what is specific in it, how much of it can be read, and how it stands in a sentence.
+    """The words of a token, what is specific or damaged in it, and its role in the sentence.
 
     `amid` is what is specific where no sentence begins: there a capital makes a name.
     """
@@ -93,27 +103,30 @@ def pieces(stretches: list[str]) -> list[tuple[int, Piece]]:
     [5, 28]
     """
     return [
-        (
-            place,
-            _piece_remembered(stretch) if len(stretch) <= PIECE_MAX_REMEMBERED else _piece(stretch),
-        )
+        (place, _piece_cached(stretch) if len(stretch) <= MAX_CACHED_PIECE else _piece(stretch))
         for place, stretch in enumerate(stretches)
         if not (
             stretch.isalpha()
             and stretch.islower()
             and stretch.isascii()
-            and len(stretch) < SHORTEST_BLOB
+            and len(stretch) < MIN_BLOB
         )
     ]
 
 
 def _piece(stretch: str) -> Piece:
     if _is_plain(stretch):
-        return _word(stretch)
+        return _word_piece(stretch)
     core = stretch.strip(_AROUND)
     # by itself it is remembered already
-    again = core != stretch and len(core) <= PIECE_MAX_REMEMBERED
-    found = _word(core) if _is_plain(core) else _core(core) if again else _read(core)
+    again = core != stretch and len(core) <= MAX_CACHED_PIECE
+    found = (
+        _word_piece(core)
+        if _is_plain(core)
+        else _core_piece_cached(core)
+        if again
+        else _core_piece(core)
+    )
     last = stretch[-1]
     if last not in _LAST:
         return found
@@ -123,15 +136,15 @@ def _piece(stretch: str) -> Piece:
     return Piece(*found[:7], ends, last == ":")
 
 
-_piece_remembered = lru_cache(maxsize=REMEMBERED)(_piece)
+_piece_cached = lru_cache(maxsize=WORD_CACHE_SIZE)(_piece)
 
 
-def _read(core: str) -> Piece:
+def _core_piece(core: str) -> Piece:
     """Return what a stretch is without the signs around it."""
-    bad = damaged(core)
+    bad = damaged_characters(core)
     found = () if bad or (_ADDRESSED.search(core) and _LINK.search(core)) else words(core)
-    telling = _telling(core, found)
-    specific = 0.0 if bad else _specific(core, found)
+    telling = _content_words(core, found)
+    specific = 0.0 if bad else _specificity(core, found)
     return Piece(
         core,
         words=sum(map(_size, found)),
@@ -139,22 +152,22 @@ def _read(core: str) -> Piece:
         specific=specific,
         damaged=bad,
         amid=1.0 if telling and found[0][0].isupper() else specific,
-        binding=any(_binds(folded(word)) for word in found),
+        binding=any(_binds(fold(word)) for word in found),
     )
 
 
 def _is_plain(stretch: str) -> bool:
     """Tell whether there is nothing in a stretch to look for but a word, as in most."""
-    return stretch.isascii() and stretch.isalpha() and len(stretch) < SHORTEST_BLOB
+    return stretch.isascii() and stretch.isalpha() and len(stretch) < MIN_BLOB
 
 
-def _word(word: str) -> Piece:
+def _word_piece(word: str) -> Piece:
     plain = word.lower()
-    telling = (plain,) if plain not in FUNCTION_WORDS and tells(plain) else ()
+    telling = (plain,) if plain not in FUNCTION_WORDS and is_content_word(plain) else ()
     odd = not (word.islower() or word.istitle()) and (
         _ACRONYM.fullmatch(word) or _IDENTIFIER.search(word)
     )
-    specific = 1.0 if odd else LONG if len(word) >= LONG_LETTERS else 0.0
+    specific = 1.0 if odd else RARE_WORD_WEIGHT if len(word) >= RARE_WORD_LETTERS else 0.0
     return Piece(
         word,
         1,
@@ -166,21 +179,21 @@ def _word(word: str) -> Piece:
     )
 
 
-_core = lru_cache(maxsize=REMEMBERED)(_read)
+_core_piece_cached = lru_cache(maxsize=WORD_CACHE_SIZE)(_core_piece)
 
 
 def _binds(word: str) -> bool:
     return word in BINDING
 
 
-def damaged(stretch: str) -> int:
+def damaged_characters(stretch: str) -> int:
     """Return how many characters of a stretch nobody can read.
 
     Blobs, and letters of a wrong encoding.
     """
     if not stretch.isascii() and _MOJIBAKE.search(stretch):
         return len(stretch)
-    if len(stretch) < SHORTEST_BLOB or _LINK.match(stretch):
+    if len(stretch) < MIN_BLOB or _LINK.match(stretch):
         return 0
     return sum(
         len(blob)
@@ -194,22 +207,22 @@ def _size(word: str) -> int:
 
     Two characters make a word where no spaces are written.
     """
-    if word.isascii() or not (wide := sum(map(len, WIDE.findall(word)))):
+    if word.isascii() or not (wide := sum(map(len, UNSPACED.findall(word)))):
         return 1
     return -(-wide // 2) + (wide < len(word))
 
 
-def _telling(stretch: str, found: tuple[str, ...]) -> tuple[str, ...]:
+def _content_words(stretch: str, found: tuple[str, ...]) -> tuple[str, ...]:
     if not found:
         return ()
-    if stretch.isascii() or not WIDE.search(stretch):
-        return tuple(sorted(telling_words(stretch) - FUNCTION_WORDS))
-    pairs = (run[at : at + 2] for run in WIDE.findall(stretch) for at in range(0, len(run), 2))
-    rest = telling_words(WIDE.sub(" ", stretch))
+    if stretch.isascii() or not UNSPACED.search(stretch):
+        return tuple(sorted(content_words(stretch) - FUNCTION_WORDS))
+    pairs = (run[at : at + 2] for run in UNSPACED.findall(stretch) for at in range(0, len(run), 2))
+    rest = content_words(UNSPACED.sub(" ", stretch))
     return tuple(sorted({*rest, *pairs} - FUNCTION_WORDS))
 
 
-def _specific(stretch: str, found: tuple[str, ...]) -> float:
+def _specificity(stretch: str, found: tuple[str, ...]) -> float:
     """Weigh what pins a stretch down: numbers, identifiers and acronyms fully, long words half."""
     if _LINK.match(stretch):
         return 0.5
@@ -217,38 +230,43 @@ def _specific(stretch: str, found: tuple[str, ...]) -> float:
         return 1.0
     if found and not stretch.isascii() and not (found[0][0].isupper() or found[0][0].islower()):
         return 0.25 * sum(map(_size, found))
-    return LONG if any(len(word) >= LONG_LETTERS for word in found) else 0.0
+    return RARE_WORD_WEIGHT if any(len(word) >= RARE_WORD_LETTERS for word in found) else 0.0
 
 
 PROSE = frozenset({"", "text", "markdown", "html", "conversation", "pdf", "docx"})
 """Formats of running text; any other name is taken for a language of code or data."""
 
-PLAIN = bytes(code for code in range(128) if chr(code).isspace() or chr(code).isalnum())
+ASCII_WORDS_AND_SPACES = bytes(
+    code for code in range(128) if chr(code).isspace() or chr(code).isalnum()
+)
 """The letters, digits and white space of ASCII: what is left without them are signs."""
-WHITE = bytes(code for code in range(128) if chr(code).isspace())
+ASCII_SPACES = bytes(code for code in range(128) if chr(code).isspace())
 _TAG = re.compile(r"<[a-zA-Z/!][^<>]{0,400}>")
 _ADDRESS = re.compile(r"(?<!\w)\w++://\S++")
-_WIDE_END = re.compile("(?<=[。！？])(?=[^。！？」』”’）)\\s])")
+_UNSPACED_SENTENCE_END = re.compile("(?<=[。！？])(?=[^。！？」』”’）)\\s])")
 _BULLET = re.compile(r"\s*(?:[-*+•·‣◦▪–—>#|]+|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+")
 _BEHIND_LETTER = (".", ")")  # a bullet that begins with a letter is one
 # A line is code when it begins as no sentence does, or ends with a sign or holds an operator or
 # call that no sentence has.
 _CODE_START = re.compile(
     r"\s*(?:[}\])]|//|/\*|#!|#include|@\w|\$\s|>>>\s)"
-    r"|\s*(?:def|class|fn|func|public|private|static|const|let|var|async|elif|else:|try:|except|finally:|return|yield|raise)\b.*[:({;=]"
+    r"|\s*(?:def|class|fn|func|public|private|static|const|let|var|async|elif|else:|try:|"
+    r"except|finally:|return|yield|raise)\b.*[:({;=]"
     r"|\s*(?:import \w[\w.]*(?: as \w+)?|from [\w.]+ import .*|return [\w.]+|package [\w.]+)$"
-    r"|(?:sudo |git |docker |kubectl |pip |npm |curl |cd |ls |SELECT |INSERT |UPDATE |DELETE |CREATE |ALTER )"
+    r"|(?:sudo |git |docker |kubectl |pip |npm |curl |cd |ls |SELECT |INSERT |UPDATE |DELETE |"
+    r"CREATE |ALTER )"
 )
 # one of these is in all that the next expression finds, and looked for first: it is cheap
 _CODE_SIGNS = (*";{}[(=>&|", "::", "</")
 # an address has a colon: of texts without one no line holds any
 _ALL_CODE_SIGNS = frozenset(";{}[(=>&|:<")
 _CODE_INSIDE = re.compile(
-    r"[;{}\[(]\s*$|\w\([^()]*\)\s*:?$|[^=!<>]=[^=>\s]|\s[=!:+|&]{1,2}=\s|\s=\s|=>|->|::|&&|\|\||</\w|;\s*(?:do|done|then|fi)\b"
+    r"[;{}\[(]\s*$|\w\([^()]*\)\s*:?$|[^=!<>]=[^=>\s]|\s[=!:+|&]{1,2}=\s|\s=\s|=>|->|::|&&|"
+    r"\|\||</\w|;\s*(?:do|done|then|fi)\b"
 )
-MAX_REMEMBERED = 200  # characters of a line that is kept at hand
+MAX_CACHED_LINE = 200  # characters of a line that is kept at hand
 # as many as a section has: each line is looked at with its document, its section and its chunk
-REMEMBERED_LINES = 4096
+LINE_CACHE_SIZE = 4096
 # share of lines from which a text is taken for code: bullet lists of settings have less, code has
 # more
 CODE_LINES = 0.4
@@ -265,7 +283,7 @@ class Unit(NamedTuple):
     binding: bool
 
 
-class Reading(NamedTuple):
+class TextFeatures(NamedTuple):
     """What the judgements know of a text."""
 
     text: str
@@ -286,14 +304,14 @@ class Reading(NamedTuple):
     code: bool
 
 
-def read(text: str, *, format: str = "text") -> Reading:
+def read_features(text: str, *, format: str = "text") -> TextFeatures:
     """Return what the judgements need to know of a text, in one pass.
 
-    >>> reading = read("Toby is my dog. He likes the park near Lake Merritt.")
+    >>> reading = read_features("Toby is my dog. He likes the park near Lake Merritt.")
     >>> len(reading.units), reading.words, sorted(reading.telling)
     (2, 11, ['dog', 'lake', 'likes', 'merritt', 'near', 'park', 'toby'])
     """
-    plain = untagged(text) if format == "html" else text
+    plain = strip_tags(text) if format == "html" else text
     lines = tuple(line for line in plain.splitlines() if line and not line.isspace())
     signs = _signs(text)
     code = format not in PROSE or is_code(lines, signs)
@@ -302,7 +320,7 @@ def read(text: str, *, format: str = "text") -> Reading:
     sizes, telling, told, damaged, *_ = (
         zip(*units, strict=True) if units else ((),) * len(Unit._fields)
     )
-    return Reading(
+    return TextFeatures(
         text=text,
         plain=plain,
         signs=signs,
@@ -312,7 +330,7 @@ def read(text: str, *, format: str = "text") -> Reading:
         telling=telling[0] if len(telling) == 1 else frozenset().union(*telling),
         told=sum(told),
         specific=sum(specifics.values()),
-        characters=len(plain.encode().translate(None, WHITE))
+        characters=len(plain.encode().translate(None, ASCII_SPACES))
         if plain.isascii()
         else len("".join(plain.split())),
         damaged=sum(damaged),
@@ -322,21 +340,21 @@ def read(text: str, *, format: str = "text") -> Reading:
 
 def _signs(text: str) -> frozenset[str]:
     if text.isascii():
-        return frozenset(text.encode().translate(None, PLAIN).decode())
+        return frozenset(text.encode().translate(None, ASCII_WORDS_AND_SPACES).decode())
     return frozenset([each for each in set(text) if not (each.isalnum() or each.isspace())])
 
 
-def untagged(text: str) -> str:
+def strip_tags(text: str) -> str:
     """Return a text with a space for every tag of HTML.
 
-    >>> untagged("<li>Home</li>").split()
+    >>> strip_tags("<li>Home</li>").split()
     ['Home']
     """
     return _TAG.sub(" ", text)
 
 
 def is_code(lines: tuple[str, ...], signs: frozenset[str] = _ALL_CODE_SIGNS) -> bool:
-    """Tell code, shell sessions and data from running text by the ends, beginnings and signs of its lines; `signs` are those that it has.
+    """Tell code, shell sessions and data from running text by the form of their lines.
 
     >>> is_code(("def area(r):", "    return 3.14 * r ** 2")), is_code(("The area is 3.14 r squared.",))
     (True, False)
@@ -357,7 +375,7 @@ def _is_code_line(line: str) -> bool:
     return any(map(start.__contains__, _CODE_SIGNS)) and _CODE_INSIDE.search(start) is not None
 
 
-class Said(NamedTuple):
+class SentenceParts(NamedTuple):
     """A sentence taken apart.
 
     Its plain words in small letters, its other pieces, the one it begins with, and whether its end
@@ -370,7 +388,7 @@ class Said(NamedTuple):
     closed: bool
 
 
-def _unit(said: Said, specifics: dict[str, float]) -> Unit:
+def _unit(said: SentenceParts, specifics: dict[str, float]) -> Unit:
     """Return the sum of a sentence's stretches, and note what is specific in it.
 
     A capital makes a name where no sentence begins, and before a colon.
@@ -378,8 +396,8 @@ def _unit(said: Said, specifics: dict[str, float]) -> Unit:
     words, others, first, closed = said
     if first is not None and (weight := first.amid if first.label else first.specific):
         specifics[first.core] = weight
-    specifics.update([(word, LONG) for word in words if len(word) >= LONG_LETTERS])
-    told = [word for word in words if tells(word) and word not in FUNCTION_WORDS]
+    specifics.update([(word, RARE_WORD_WEIGHT) for word in words if len(word) >= RARE_WORD_LETTERS])
+    told = [word for word in words if is_content_word(word) and word not in FUNCTION_WORDS]
     binding = not BINDING.isdisjoint(words)
     if not others:
         return Unit(len(words), frozenset(told), len(told), 0, closed, binding)
@@ -395,22 +413,22 @@ def _unit(said: Said, specifics: dict[str, float]) -> Unit:
     )
 
 
-class _Told(NamedTuple):
+class _Sentence(NamedTuple):
     """A sentence with what it comes to and what is specific in it.
 
     No unit as long as further lines may add to it.
     """
 
-    said: Said
+    said: SentenceParts
     unit: Unit | None
     details: dict[str, float]
 
 
 class _Line(NamedTuple):
-    """A line taken apart: its sentences, and whether it begins a new one or goes on with the one before."""
+    """A line's sentences, and whether it starts a new one or continues the one before."""
 
     begins: bool
-    told: list[_Told]
+    told: list[_Sentence]
 
 
 def _units(text: str, *, code: bool, specifics: dict[str, float]) -> Iterator[Unit]:
@@ -420,22 +438,22 @@ def _units(text: str, *, code: bool, specifics: dict[str, float]) -> Iterator[Un
 
     In code each line is one.
     """
-    held: _Told | None = None
-    for line in (text if text.isascii() else _WIDE_END.sub(" ", text)).splitlines():
-        found = _remembered(line, code) if len(line) <= MAX_REMEMBERED else _line(line, code)
+    held: _Sentence | None = None
+    for line in (text if text.isascii() else _UNSPACED_SENTENCE_END.sub(" ", text)).splitlines():
+        found = _line_cached(line, code) if len(line) <= MAX_CACHED_LINE else _line(line, code)
         if held is not None and found.begins:
-            yield _noted(held, specifics)
+            yield _collect(held, specifics)
             held = None
         for told in found.told:
-            held = told if held is None else _continued(held, told.said)
+            held = told if held is None else _continue(held, told.said)
             if code or held.said.closed:
-                yield _noted(held, specifics)
+                yield _collect(held, specifics)
                 held = None
     if held is not None:
-        yield _noted(held, specifics)
+        yield _collect(held, specifics)
 
 
-def _noted(told: _Told, specifics: dict[str, float]) -> Unit:
+def _collect(told: _Sentence, specifics: dict[str, float]) -> Unit:
     """Return what a sentence comes to, and note what is specific in it."""
     if told.unit is None:
         return _unit(told.said, specifics)
@@ -447,37 +465,37 @@ def _line(line: str, code: bool) -> _Line:
     bullet = None if line[:1].isalpha() and line[1:2] not in _BEHIND_LETTER else _BULLET.match(line)
     stretches = (line[bullet.end() :] if bullet else line).split()
     begins = bool(bullet) or not stretches or not stretches[0][0].islower()
-    return _Line(begins, [_told(said) for said in _said(stretches, whole=code)])
+    return _Line(begins, [_sentence(said) for said in _split_sentences(stretches, whole=code)])
 
 
-def _told(said: Said) -> _Told:
+def _sentence(said: SentenceParts) -> _Sentence:
     details: dict[str, float] = {}
-    return _Told(said, _unit(said, details), details)
+    return _Sentence(said, _unit(said, details), details)
 
 
-_remembered = lru_cache(maxsize=REMEMBERED_LINES)(_line)
-forget_texts = _remembered.cache_clear
+_line_cached = lru_cache(maxsize=LINE_CACHE_SIZE)(_line)
+clear_line_cache = _line_cached.cache_clear
 
 
-def _continued(held: _Told, said: Said) -> _Told:
+def _continue(held: _Sentence, said: SentenceParts) -> _Sentence:
     """Return a sentence with what the next line adds to it.
 
     In lists of its own, for a line may be remembered and go on for long.
     """
     before = held.said
     if held.unit is not None:
-        before = Said([*before.words], [*before.pieces], before.first, before.closed)
+        before = SentenceParts([*before.words], [*before.pieces], before.first, before.closed)
     before.words.extend(said.words)
     before.pieces.extend(said.pieces)
-    return _Told(before._replace(closed=said.closed), None, {})
+    return _Sentence(before._replace(closed=said.closed), None, {})
 
 
-def _said(stretches: list[str], *, whole: bool) -> list[Said]:
+def _split_sentences(stretches: list[str], *, whole: bool) -> list[SentenceParts]:
     """Return the sentences of a line, the last of them perhaps not at its end.
 
     A whole line is one.
     """
-    said: list[Said] = []
+    said: list[SentenceParts] = []
     words: list[str] = []
     others: list[Piece] = []
     first, after = None, 0
@@ -488,12 +506,12 @@ def _said(stretches: list[str], *, whole: bool) -> list[Said]:
             first = piece
         others.append(piece)
         if piece.ends and not whole:
-            said.append(Said(words, others, first, closed=True))
+            said.append(SentenceParts(words, others, first, closed=True))
             words, others, first = [], [], None
     words += stretches[after:]
     if words or others:
         said.append(
-            Said(
+            SentenceParts(
                 words,
                 others,
                 first,

@@ -1,6 +1,4 @@
-"""Questions by rule: what an English sentence about a problem, a remedy or a warning answers.
-
-Nothing where the rules are unsure.
+"""Make questions by rule from English sentences about a problem, a remedy or a warning.
 
 Each rule is a pattern and the question that is made of its parts. Sentences are tried in their
 order, rules in theirs; the first that fits makes the sentence's one question.
@@ -14,10 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from clew.ports import Questions
 from clew.text.names.lexicon import is_common
-from clew.text.words import folded
-
-# English verbs as memories of problems use them: from how a sentence has them to how a question has
-# them.
+from clew.text.words import fold
 
 _IRREGULAR = """
 became:become began:begin broke:break built:build came:come caught:catch chose:choose cost:cost cut:cut drew:draw fell:fall
@@ -85,72 +80,70 @@ REMEDIES = {
 }  # fmt: skip
 
 
-# From a clause to a question: the verb goes to the front, and what only points elsewhere is not
-# asked about.
-
 SUBJECT_WORDS = 10  # a longer subject holds a clause of its own
 _END = re.compile(r"[;:] | [-–—] |, (?:so|which|but|and then|then|and) | until |, ?(?=\w+ing )")
 _WHEN = re.compile(r",? (?:when|after|until|unless|once) ")
 _POINTERS = frozenset(
-    "it this that these those they he she there which what who one some both each all everything nothing".split()
+    "it this that these those they he she there which what who one some both each all "
+    "everything nothing".split()
 )
 _SURE = AUXILIARIES | NEGATED.keys() | BASE_OF_PAST.keys()
 
 
-def lowered(text: str) -> str:
+def lower_first(text: str) -> str:
     """Return a phrase as it stands within a sentence; what may be a name keeps its capital.
 
-    >>> lowered("The build on Jenkins"), lowered("Jenkins")
+    >>> lower_first("The build on Jenkins"), lower_first("Jenkins")
     ('the build on Jenkins', 'Jenkins')
     """
     first, space, rest = text.partition(" ")
-    usual = first.istitle() and first != "I" and is_common(folded(first))
+    usual = first.istitle() and first != "I" and is_common(fold(first))
     return f"{first.lower()}{space}{rest}" if usual else text
 
 
-def clause(text: str) -> str:
+def first_clause(text: str) -> str:
     """Return the first clause of a sentence.
 
-    >>> clause("the stuck queue; nobody knows why.")
+    >>> first_clause("the stuck queue; nobody knows why.")
     'the stuck queue'
     """
     return _END.split(text.strip(), maxsplit=1)[0].strip(" ,.;:!").removesuffix(" and").strip()
 
 
-def statement(text: str) -> str:
+def main_statement(text: str) -> str:
     """Return the first clause of a sentence without its circumstances.
 
-    >>> statement("Customers were charged twice when the call timed out.")
+    >>> main_statement("Customers were charged twice when the call timed out.")
     'Customers were charged twice'
     """
-    return _WHEN.split(clause(text), maxsplit=1)[0]
+    return _WHEN.split(first_clause(text), maxsplit=1)[0]
 
 
-def points(text: str) -> bool:
+def is_pointer(text: str) -> bool:
     """Tell whether a phrase only points to something said before: nobody could ask by it.
 
-    >>> points("it"), points("This"), points("this build")
+    >>> is_pointer("it"), is_pointer("This"), is_pointer("this build")
     (True, True, False)
     """
     return not text or text.lower() in _POINTERS
 
 
-def why(said: str) -> str | None:
+def why_question(said: str) -> str | None:
     """Return the question for the reason of what a clause says.
 
-    >>> why("The nightly build failed on Windows")
+    >>> why_question("The nightly build failed on Windows")
     'Why did the nightly build fail on Windows?'
-    >>> why("Containers could not resolve hosts"), why("the cache doesn't expire")
+    >>> why_question("Containers could not resolve hosts"), why_question("the cache doesn't expire")
     ('Why could containers not resolve hosts?', 'Why does the cache not expire?')
-    >>> why("Tests passed alone and failed together"), why("It failed again"), why("A green field")
+    >>> why_question("Tests passed alone and failed together"), why_question("It failed again"), why_question("A green field")
     ('Why did tests pass alone and fail together?', None, None)
     """
     words = said.split()
     at = _verb_at(words)
-    if at is None or points(" ".join(words[:at])) or "it" in words[at:]:
+    if at is None or is_pointer(" ".join(words[:at])) or "it" in words[at:]:
         return None
-    verb, rest = _inverted(words[at].lower(), words[at + 1 :])
-    return f"Why {verb} {lowered(' '.join(words[:at]))} {' '.join(rest)}?" if rest else None
+    verb, rest = _invert(words[at].lower(), words[at + 1 :])
+    return f"Why {verb} {lower_first(' '.join(words[:at]))} {' '.join(rest)}?" if rest else None
 
 
 def _verb_at(words: Sequence[str]) -> int | None:
@@ -168,49 +161,56 @@ def _verb_at(words: Sequence[str]) -> int | None:
     return next(places, None)
 
 
-def _inverted(verb: str, rest: Sequence[str]) -> tuple[str, list[str]]:
+def _invert(verb: str, rest: Sequence[str]) -> tuple[str, list[str]]:
     """Return the verb that a question begins with, and what is left for behind the subject."""
     if verb in NEGATED or verb == "cannot":
         return NEGATED.get(verb, "can"), ["not", *rest]
     if verb in BASE_OF_PAST:
-        return "did", _bared([verb, *rest], BASE_OF_PAST)
+        return "did", _to_base_forms([verb, *rest], BASE_OF_PAST)
     if verb in BASE_OF_THIRD:
-        return "does", _bared([verb, *rest], BASE_OF_THIRD)
+        return "does", _to_base_forms([verb, *rest], BASE_OF_THIRD)
     return verb, list(rest)
 
 
-def _bared(words: Sequence[str], bases: Mapping[str, str]) -> list[str]:
-    """Return the words with the first verb, and one that "and" joins to it, as they stand beside "did" and "does"."""
+def _to_base_forms(words: Sequence[str], bases: Mapping[str, str]) -> list[str]:
+    """Return the words with the first verb, and one joined by "and", in base form."""
     return [
         bases.get(word, word) if not at or words[at - 1] in ("and", "never") else word
         for at, word in enumerate(words)
     ]
 
 
-LONGEST = 200  # characters of a question; what is longer is no question that anybody asks
-READ_CHARACTERS = 4000
-READ_SENTENCES = 20
+MAX_QUESTION = 200  # characters of a question; what is longer is no question that anybody asks
+MAX_CHARACTERS = 4000
+MAX_SENTENCES = 20
 SENTENCE_CHARACTERS = 400
-FEWEST_WORDS = 3
+MIN_WORDS = 3
 
-Made: TypeAlias = Callable[[re.Match[str]], str | None]
+QuestionMaker: TypeAlias = Callable[[re.Match[str]], str | None]
 """Returns the question of a sentence that a pattern fits, or None where that points elsewhere."""
 
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 _LABEL = re.compile(
-    r"^(?:[-*•]\s*)?(?:(?:problem|issue|symptom|solution|fix|lesson|learned|learnt|note|tip|warning|failure|cause|til)\s*:\s*"
-    r"|(?:(?:we|i) )?(?:learned|learnt|found|noticed|found out|noted) that |(?:remember|note|it turned out|turns out) that )",
+    r"^(?:[-*•]\s*)?(?:(?:problem|issue|symptom|solution|fix|lesson|learned|learnt|note|tip|"
+    r"warning|failure|cause|til)\s*:\s*"
+    r"|(?:(?:we|i) )?(?:learned|learnt|found|noticed|found out|noted) that |(?:remember|note|"
+    r"it turned out|turns out) that )",
     re.IGNORECASE,
 )
 # "Since" may tell a time: it tells a reason where a verb follows.
-_REASON = r",? (?:because|due to|as a result of|since(?= .{0,80}?\b(?:was|were|is|are|has|had|did|does|have|needs?|lacked)\b)) ?"
+_REASON = (
+    r",? (?:because|due to|as a result of|since(?= .{0,80}?\b(?:was|were|is|are|has|had|did|does|"
+    r"have|needs?|lacked)\b)) ?"
+)
 # What goes wrong, in words: only of such a sentence is the reason asked for where it names none.
 _TROUBLE = NEGATED.keys() | frozenset(
     """
-    not never fail failed fails crash crashed crashes hang hung hangs break broke breaks block blocked blocks reject rejected rejects
-    refused drop dropped drops lost loses leak leaked leaks timed slow slower stuck wrong missing twice error errors exception killed
-    kills stopped stalled flaky empty broken corrupt corrupted stale late lag lagged denied spam evicted expired vanished disappeared
-    raised raises overflowed deadlocked nothing longer too double doubled duplicated froze freezes ignored skipped forgot
+    not never fail failed fails crash crashed crashes hang hung hangs break broke breaks block
+    blocked blocks reject rejected rejects refused drop dropped drops lost loses leak leaked leaks
+    timed slow slower stuck wrong missing twice error errors exception killed kills stopped stalled
+    flaky empty broken corrupt corrupted stale late lag lagged denied spam evicted expired vanished
+    disappeared raised raises overflowed deadlocked nothing longer too double doubled duplicated
+    froze freezes ignored skipped forgot
     """.split()
 )
 
@@ -219,38 +219,38 @@ class Rule(NamedTuple):
     """A way to say something, and the question that it answers."""
 
     pattern: re.Pattern[str]
-    question: Made
+    question: QuestionMaker
 
 
-def _rule(pattern: str, question: Made) -> Rule:
+def _rule(pattern: str, question: QuestionMaker) -> Rule:
     return Rule(re.compile(f"^{pattern}", re.IGNORECASE), question)
 
 
-def _put_into(template: str) -> Made:
+def _template(template: str) -> QuestionMaker:
     """Return what puts the first clause of `what` into a question.
 
     The other groups stand in it by their names.
     """
 
     def made(found: re.Match[str]) -> str | None:
-        said = clause(found["what"])
+        said = first_clause(found["what"])
         others = {name: text.lower() for name, text in found.groupdict().items() if name != "what"}
-        return None if points(said) else template.format(what=lowered(said), **others)
+        return None if is_pointer(said) else template.format(what=lower_first(said), **others)
 
     return made
 
 
 def _how(found: re.Match[str]) -> str | None:
-    said, verb = clause(found["what"]), found["verb"].lower()
-    return None if points(said) else f"How do I {REMEDIES.get(verb, verb)} {lowered(said)}?"
+    said, verb = first_clause(found["what"]), found["verb"].lower()
+    return None if is_pointer(said) else f"How do I {REMEDIES.get(verb, verb)} {lower_first(said)}?"
 
 
 def _condition(found: re.Match[str]) -> str | None:
     subject = found["what"].split(" ", 1)[0]
     return (
         None
-        if points(subject)
-        else f"What do I do {found['word'].lower()} {lowered(found['what'])}?"
+        if is_pointer(subject)
+        else f"What do I do {found['word'].lower()} {lower_first(found['what'])}?"
     )
 
 
@@ -258,19 +258,23 @@ def _need(found: re.Match[str]) -> str | None:
     said = found["what"].strip()
     return (
         None
-        if points(said)
-        else f"What does {lowered(said)} {BASE_OF_THIRD[found['verb'].lower()]}?"
+        if is_pointer(said)
+        else f"What does {lower_first(said)} {BASE_OF_THIRD[found['verb'].lower()]}?"
     )
 
 
 def _reason(found: re.Match[str]) -> str | None:
-    return why(statement(found["what"]))
+    return why_question(main_statement(found["what"]))
 
 
 def _trouble(found: re.Match[str]) -> str | None:
     """Ask for the reason of what went wrong; the memory may tell it in its next sentence."""
-    said = statement(found["what"])
-    return why(said) if any(word.strip(",.").lower() in _TROUBLE for word in said.split()) else None
+    said = main_statement(found["what"])
+    return (
+        why_question(said)
+        if any(word.strip(",.").lower() in _TROUBLE for word in said.split())
+        else None
+    )
 
 
 _REMEDY = "|".join(REMEDIES)
@@ -280,31 +284,32 @@ RULES = (
     _rule(r"(?P<word>if|when|whenever) (?P<what>[^,]{3,150}), ", _condition),
     _rule(
         r"(?:never|do not|don't|you (?:should|must) (?:not|never)) (?P<what>.+)",
-        _put_into("Should I {what}?"),
+        _template("Should I {what}?"),
     ),
-    _rule(r"always (?P<what>.+)", _put_into("Should I always {what}?")),
-    _rule(r"avoid (?P<what>.+)", _put_into("Why should I avoid {what}?")),
+    _rule(r"always (?P<what>.+)", _template("Should I always {what}?")),
+    _rule(r"avoid (?P<what>.+)", _template("Why should I avoid {what}?")),
     _rule(
-        r"use .{1,100}? instead of (?P<what>.+)", _put_into("What should I use instead of {what}?")
+        r"use .{1,100}? instead of (?P<what>.+)", _template("What should I use instead of {what}?")
     ),
-    _rule(r"use .{1,100}? to (?P<what>[a-z][a-z-]* .+)", _put_into("How do I {what}?")),
-    _rule(r"use .{1,100}? for (?P<what>.+)", _put_into("What should I use for {what}?")),
+    _rule(r"use .{1,100}? to (?P<what>[a-z][a-z-]* .+)", _template("How do I {what}?")),
+    _rule(r"use .{1,100}? for (?P<what>.+)", _template("What should I use for {what}?")),
     _rule(
         rf"(?:the |a )?(?P<noun>{_NOUN}) (?P<link>of|for|to) (?P<what>.{{3,120}}?) (?P<be>is|was) ",
-        _put_into("What {be} the {noun} {link} {what}?"),
+        _template("What {be} the {noun} {link} {what}?"),
     ),
     _rule(
-        r"(?:(?:we|i) )?(?P<verb>fixed|solved|resolved|cured|avoided|prevented) (?P<what>.{3,150}?) (?:by|with) ",
+        r"(?:(?:we|i) )?(?P<verb>fixed|solved|resolved|cured|avoided|prevented) "
+        r"(?P<what>.{3,150}?) (?:by|with) ",
         _how,
     ),
     _rule(rf"(?P<what>.{{3,150}}?) (?:was|were|is|are) (?P<verb>{_REMEDY}) by ", _how),
     _rule(
         r"(?P<what>.{2,120}?) (?P<be>is|are|was|were) (?P<named>called|named|known as) ",
-        _put_into("What {be} {what} {named}?"),
+        _template("What {be} {what} {named}?"),
     ),
     _rule(rf"(?P<what>.{{3,200}}?){_REASON}", _reason),
     _rule(rf".{{3,150}}? (?P<verb>{_REMEDY}) (?P<what>.{{3,150}})", _how),
-    _rule(r".{3,120}? (?P<verb>caused|causes) (?P<what>.+)", _put_into("What {verb} {what}?")),
+    _rule(r".{3,120}? (?P<verb>caused|causes) (?P<what>.+)", _template("What {verb} {what}?")),
     _rule(r"(?P<what>.{3,120}?) (?P<verb>needs|requires) (?!to )", _need),
     _rule(r"(?P<what>.{3,250})", _trouble),
 )
@@ -334,9 +339,7 @@ def answered(text: str, *, most: int = 2) -> tuple[str, ...]:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    for sentence in _SENTENCES.split(text[:READ_CHARACTERS], maxsplit=READ_SENTENCES)[
-        :READ_SENTENCES
-    ]:
+    for sentence in _SENTENCES.split(text[:MAX_CHARACTERS], maxsplit=MAX_SENTENCES)[:MAX_SENTENCES]:
         said = _LABEL.sub("", " ".join(sentence.split()), count=1)
         if said and len(said) <= SENTENCE_CHARACTERS and not said.endswith("?"):
             yield said
@@ -345,6 +348,6 @@ def _sentences(text: str) -> Iterator[str]:
 def _question(sentence: str) -> str | None:
     for rule in RULES:
         if (found := rule.pattern.match(sentence)) and (question := rule.question(found)):
-            fits = len(question) <= LONGEST and len(question.split()) >= FEWEST_WORDS
+            fits = len(question) <= MAX_QUESTION and len(question.split()) >= MIN_WORDS
             return question if fits else None
     return None

@@ -1,4 +1,4 @@
-"""Which memories get questions, what is kept of them, and where they are read again."""
+"""Make hypothetical questions for memories, store them and read them back."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from clew.settings import QuestionSettings
 from clew.text.words import content_hash
 from clew.types import QUESTIONS, Embedding, EventKind, Node, NodeId, Vectors
 
-NONE = Questions()
+NO_QUESTIONS = Questions()
 # in the detail of the ADD event: the node's own fields are searched, and these are not its words
-KEPT_UNDER = "questions"
+DETAIL_KEY = "questions"
 
 
-def gated(of: Draft, settings: QuestionSettings) -> bool:
+def gets_questions(of: Draft, settings: QuestionSettings) -> bool:
     """Tell whether a memory is of those that get questions."""
     return settings.enabled and of.trigger in settings.triggers
 
 
-def asked(
+def ask_questions(
     drafts: Iterable[Draft], questioner: Questioner | None, settings: QuestionSettings
 ) -> dict[str, Questions]:
-    """Return the questions of the memories that get any, by the text that the memory's vector is made from."""
-    texts = list(dict.fromkeys(embedding_text(each) for each in drafts if gated(each, settings)))
+    """Return the questions for the memories that get any, by embedded text."""
+    texts = list(
+        dict.fromkeys(embedding_text(each) for each in drafts if gets_questions(each, settings))
+    )
     if questioner is None or not texts:
         return {}
     made = questioner.questions(texts)
@@ -35,7 +37,7 @@ def asked(
     }
 
 
-class Ahead:
+class PreparedQuestioner:
     """A questioner that was asked already.
 
     What is known is not asked again, as inside a transaction nobody should wait for it.
@@ -50,7 +52,7 @@ class Ahead:
         made = (
             self._questioner.questions(missing)
             if self._questioner is not None and missing
-            else [NONE] * len(missing)
+            else [NO_QUESTIONS] * len(missing)
         )
         known = {**self._known, **dict(zip(missing, made, strict=True))}
         return [known[text] for text in texts]
@@ -67,12 +69,12 @@ def embeddings(
     ]
 
 
-def kept(texts: Sequence[str]) -> dict[str, Any]:
+def question_detail(texts: Sequence[str]) -> dict[str, Any]:
     """Return the part of an ADD event's detail that tells a node's questions.
 
     Nothing where it has none.
     """
-    return {KEPT_UNDER: list(texts)} if texts else {}
+    return {DETAIL_KEY: list(texts)} if texts else {}
 
 
 def questions_of(store: Store, nodes: Iterable[Node]) -> dict[NodeId, tuple[str, ...]]:
@@ -88,7 +90,7 @@ def questions_of(store: Store, nodes: Iterable[Node]) -> dict[NodeId, tuple[str,
                 for event in store.events(node.root or node.id)
                 if event.kind is EventKind.ADD
             ]
-            texts = next((detail[KEPT_UNDER] for detail in told if detail.get(KEPT_UNDER)), ())
+            texts = next((detail[DETAIL_KEY] for detail in told if detail.get(DETAIL_KEY)), ())
             found[node.id] = tuple(text for text in texts if isinstance(text, str))[
                 : len(QUESTIONS)
             ]

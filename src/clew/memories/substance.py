@@ -1,9 +1,7 @@
-"""The second gate (mission V5).
+"""Reject texts without anything worth recalling.
 
-Texts without anything that someone could want to recall are turned away.
-
-Rules only, each a function from text to the value it objects to, or None. In doubt a text is kept:
-a needless memory costs a little room, a missing one costs the answer.
+Each rule is a function from a text to the value it objects to, or None. In doubt a text is kept: a
+needless memory costs a little space, a missing one costs the answer.
 """
 
 from __future__ import annotations
@@ -15,12 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from clew.memories.draft import rejected
 from clew.memories.small_talk import (
     PLACEHOLDERS,
-    is_about_talk,
-    is_blank,
+    content_words,
+    has_plain_content,
     is_chatter,
+    is_meta_talk,
+    is_placeholder,
     sentences,
-    telling_words,
-    tells_plainly,
 )
 from clew.settings import SubstanceSettings
 from clew.text.words import plain_words
@@ -33,25 +31,25 @@ _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{6,}")
 MAX_PERIOD = 3  # words: "buy it now buy it now buy it now"
 MIN_REPEATS = 3
 # a text of 12 and more characters with fewer different letters is noise: "hahahahahaha"
-FEWEST_LETTERS = 3
+MIN_LETTERS = 3
 # a long text is judged by its opening when that is rich: 1 ms instead of 7 for 4,000 characters
 OPENING_CHARACTERS = 400
-RICH_WORDS = 20  # different telling words; no noise or idle talk seen has half as many
+MIN_RICH_WORDS = 20  # different telling words; no noise or idle talk seen has half as many
 MIN_MASHED = 4  # shorter runs of neighbouring keys are words: "were", "pop"
 
 
-def unsubstantial(text: str, *, settings: SubstanceSettings) -> Outcome | None:
+def reject_unsubstantial(text: str, *, settings: SubstanceSettings) -> Outcome | None:
     """Return the rejection by the first rule that objects, or None for a text worth keeping."""
     if (
         not settings.enabled
         or _is_rich(text[:OPENING_CHARACTERS])
-        or _is_plainly_telling(text, settings.min_telling_words)
+        or _has_clear_content(text, settings.min_telling_words)
     ):
         return None
     for rule, objection in RULES.items():
         if (value := objection(text)) is not None:
             return rejected(rule, value, LIMITS[rule])
-    return _few_telling_words(text, settings.min_telling_words)
+    return _reject_few_content_words(text, settings.min_telling_words)
 
 
 def no_words(text: str) -> str | None:
@@ -75,7 +73,7 @@ def repeated(text: str) -> str | None:
     if not (text.isascii() and any(map(_is_varied, said))):
         characters = set(text.casefold())
         letters = set(filter(str.isalpha, characters))
-        if len(letters) < FEWEST_LETTERS and not any(map(str.isdigit, characters)):
+        if len(letters) < MIN_LETTERS and not any(map(str.isdigit, characters)):
             return "".join(sorted(letters))
     if len(set(said)) > MAX_PERIOD:
         return None
@@ -102,7 +100,7 @@ def placeholder(text: str) -> str | None:
     ('this is just a test', None)
     """
     said = plain_words(text)
-    return " ".join(said[:5]) if said[:2] == ("lorem", "ipsum") or is_blank(text) else None
+    return " ".join(said[:5]) if said[:2] == ("lorem", "ipsum") or is_placeholder(text) else None
 
 
 def idle_talk(text: str) -> str | None:
@@ -111,11 +109,11 @@ def idle_talk(text: str) -> str | None:
     >>> idle_talk("Sure! Let me know if you have any questions."), idle_talk("Sure! The key is in the vault.")
     ('2 sentences', None)
     """
-    if tells_plainly(text):
+    if has_plain_content(text):
         return None
     said = sentences(text)
-    idle = any(map(is_about_talk, said)) and all(
-        is_about_talk(each) or is_chatter(each) or not telling_words(each) for each in said
+    idle = any(map(is_meta_talk, said)) and all(
+        is_meta_talk(each) or is_chatter(each) or not content_words(each) for each in said
     )
     return f"{len(said)} sentence{'s' if len(said) > 1 else ''}" if idle else None
 
@@ -138,21 +136,22 @@ LIMITS: Mapping[str, str] = {
 
 def _is_rich(opening: str) -> bool:
     return (
-        sum(map(str.isalpha, telling_words(opening))) >= RICH_WORDS and placeholder(opening) is None
+        sum(map(str.isalpha, content_words(opening))) >= MIN_RICH_WORDS
+        and placeholder(opening) is None
     )
 
 
-def _is_plainly_telling(text: str, least: int) -> bool:
+def _has_clear_content(text: str, least: int) -> bool:
     """Tell whether no rule can object, as to most.
 
     Enough telling words, one of them plainly so, and one that is a word beyond doubt.
     """
-    telling = telling_words(text) if text.isascii() else ()
+    telling = content_words(text) if text.isascii() else ()
     if (
         len(telling) <= max(MAX_PERIOD, least - 1)
         or "://" in text
         or "www." in text.lower()
-        or not tells_plainly(text)
+        or not has_plain_content(text)
     ):
         return False
     return any(map(_is_word, telling)) and plain_words(text)[:2] != ("lorem", "ipsum")
@@ -162,11 +161,11 @@ def _is_word(word: str) -> bool:
     return _is_varied(word) and word not in PLACEHOLDERS and not _is_mashed(word)
 
 
-def _few_telling_words(text: str, least: int) -> Outcome | None:
+def _reject_few_content_words(text: str, least: int) -> Outcome | None:
     """Object to text without telling words; a script without spaces has no words to count."""
     if not text.isascii() and any(map(_is_foreign, text)):
         return None
-    found = len(telling_words(text))
+    found = len(content_words(text))
     return rejected("few_telling_words", found, least) if found < least else None
 
 
@@ -179,7 +178,7 @@ def _is_foreign(character: str) -> bool:
 
 
 def _is_varied(word: str) -> bool:
-    return word.isalpha() and len({*word}) >= FEWEST_LETTERS
+    return word.isalpha() and len({*word}) >= MIN_LETTERS
 
 
 def _has_period(said: Sequence[str], length: int) -> bool:

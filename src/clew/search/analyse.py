@@ -12,7 +12,7 @@ from clew.ports import Sort, Store
 from clew.search.score import said_by
 from clew.search.state import BestConfidence, Hit, Place, Recall, Rejection
 from clew.search.word_search import quoted_phrases
-from clew.text.words import folded, query_terms, terms, word_terms, words
+from clew.text.words import fold, query_terms, terms, word_terms, words
 from clew.times import iso
 from clew.types import BEGINNING, Filter, Node, NodeId
 
@@ -274,7 +274,7 @@ def date_terms(span: TimeSpan) -> frozenset[str]:
 
     months = MONTHS.keys() | SHORT_MONTHS.keys()
     dated = (
-        word for word in words(span.text) if any(map(str.isdigit, word)) or folded(word) in months
+        word for word in words(span.text) if any(map(str.isdigit, word)) or fold(word) in months
     )
     return frozenset(term for word in dated for term in query_terms(word))
 

@@ -37,7 +37,7 @@ from clew.search.state import (
 )
 from clew.text.names.lexicon import COMMON as COMMON_WORDS
 from clew.text.names.lexicon import DATES, DEMONYMS, ORGS, PLACES, TITLES, TOOLS, is_common
-from clew.text.words import STOP_WORDS, folded, idf, query_terms, terms, words
+from clew.text.words import STOP_WORDS, fold, idf, query_terms, terms, words
 from clew.types import Node, NodeId, Vectors
 
 # Classify the content words of a question as names, rare words or common words.
@@ -98,7 +98,7 @@ def joined_codes(text: str) -> dict[str, str]:
     if not any(map(str.isdigit, text)):
         return {}
     found = ((hyphenated or spaced, number) for hyphenated, spaced, number in _CODE.findall(text))
-    return {number: folded(word + number) for word, number in found if not _YEAR.fullmatch(number)}
+    return {number: fold(word + number) for word, number in found if not _YEAR.fullmatch(number)}
 
 
 def is_english(text: str) -> bool:
@@ -112,7 +112,7 @@ def is_english(text: str) -> bool:
     letters = [letter for letter in text if letter.isalpha()]
     if 2 * sum(letter > LAST_LATIN for letter in letters) > len(letters):
         return False
-    plain = [folded(word) for word in words(text) if word.isalpha()]
+    plain = [fold(word) for word in words(text) if word.isalpha()]
     if len(plain) < MIN_WORDS or any(word in STOP_WORDS for word in plain):
         return True
     # Short words may be common in several languages: German has "der" and "ab".
@@ -121,7 +121,7 @@ def is_english(text: str) -> bool:
 
 def _salience(word: str, before: str, codes: Mapping[str, str]) -> Salience | None:
     """Return the class of a word given the word before it; None if it is not a content word."""
-    plain = folded(word)
+    plain = fold(word)
     if plain in STOP_WORDS or plain in DATES or (len(plain) == 1 and plain.isascii()):
         return None
     if any(map(str.isdigit, plain)):
@@ -130,7 +130,7 @@ def _salience(word: str, before: str, codes: Mapping[str, str]) -> Salience | No
     if not plain.isascii() or is_common(plain):
         return COMMON
     # a text about "President X" may use the title alone
-    titled = before[:1].isupper() and folded(before) in TITLES
+    titled = before[:1].isupper() and fold(before) in TITLES
     named = (
         before and plain not in _FAMOUS and word[:1].isupper() and not word.isupper() and not titled
     )

@@ -40,7 +40,7 @@ from clew.search.state import (
     space_coverage,
     with_share,
 )
-from clew.text.words import STOP_WORDS, folded, idf, terms, words
+from clew.text.words import STOP_WORDS, fold, idf, terms, words
 from clew.token_codes import maxsim
 from clew.types import NodeId, Ranking, Role, Vectors
 
@@ -100,7 +100,7 @@ def token_weights(
 
 def _rarities(text: str, frequencies: Mapping[str, int], nodes: int) -> Iterator[float]:
     for word in words(text):
-        if folded(word) not in STOP_WORDS:
+        if fold(word) not in STOP_WORDS:
             yield from (
                 idf(max(nodes, frequencies.get(term, 0)), frequencies.get(term, 0))
                 for term in terms(word)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from clew.graph.phrases import phrases, spotted
+from clew.graph.phrases import find_known_names, phrases
 from clew.ports import Store
 from clew.search.state import Hit, Place, Recall, add_channels
 from clew.text.words import terms
@@ -104,7 +104,7 @@ class Meta:
             for id, mentions in self.store.mentions(ids).items()
         }
         # A question may be all lower case, so its names are those that some hit has too.
-        asked = spotted(
+        asked = find_known_names(
             phrases(recall.question.text, cased=False), frozenset().union(*names.values())
         )
         hits = [

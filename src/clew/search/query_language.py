@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clew.text.words import STOP_WORDS, folded, words
+from clew.text.words import STOP_WORDS, fold, words
 
 LAST_LATIN = "\u024f"
 SPACING = 6  # words of a question for each function word, at most
@@ -62,7 +62,7 @@ def is_foreign(text: str) -> bool:
     letters = [letter for letter in text if letter.isalpha()]
     if 2 * sum(letter > LAST_LATIN for letter in letters) > len(letters):
         return True
-    plain = [folded(word) for word in words(text)]
+    plain = [fold(word) for word in words(text)]
     english, foreign = (
         sum(word in known for word in plain) for known in (STOP_WORDS, _FUNCTION_WORDS)
     )

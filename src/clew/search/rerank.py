@@ -16,7 +16,7 @@ from typing import TypeAlias
 from clew.ports import Store
 from clew.search.score import with_components
 from clew.search.state import Component, Hit, LazyHits, Recall, with_nodes
-from clew.text.gist import embedded_text, headed
+from clew.text.gist import embedded_text, with_title
 from clew.types import Node
 
 RERANK = "rerank"
@@ -102,4 +102,4 @@ def _rerank_text(node: Node) -> str:
 
     Of a chat with an assistant, the user's part.
     """
-    return headed(node.title, embedded_text(node.kind, node.text))
+    return with_title(node.title, embedded_text(node.kind, node.text))

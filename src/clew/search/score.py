@@ -9,11 +9,11 @@ from datetime import datetime
 from itertools import count
 from typing import Any
 
-from clew.graph.tracerank import LIFE_DAYS, Switches, bounded, factors, reached
+from clew.graph.tracerank import LIFE_DAYS, Switches, bound, factors, is_relevant
 from clew.ports import Store
 from clew.search.state import CATEGORY, Component, Hit, LazyHits, Recall, with_nodes
 from clew.settings import Weights
-from clew.text.words import folded, words
+from clew.text.words import fold, words
 from clew.types import Filter, Node, NodeId, Signals
 
 SECONDS_PER_DAY = 86_400.0
@@ -255,7 +255,7 @@ def asked_role(text: str) -> str:
     >>> asked_role("What is my favourite tea?"), asked_role("Which tea did you recommend?"), asked_role("Can you find my tea?")
     ('user', 'assistant', '')
     """
-    said = {folded(word) for word in words(text)}
+    said = {fold(word) for word in words(text)}
     own, other = not said.isdisjoint(_ASKER), not said.isdisjoint(_ASKED)
     return "" if own == other else "user" if own else "assistant"
 
@@ -334,7 +334,9 @@ class TraceRank:
         return replace(recall, hits=hits.with_replaced(changed)) if changed else recall
 
     def _reaches(self, hit: Hit, best: float) -> bool:
-        return reached(hit.components[SEMANTIC].value, best=best, share=self.min_relevance_share)
+        return is_relevant(
+            hit.components[SEMANTIC].value, best=best, share=self.min_relevance_share
+        )
 
     def _multipliers(self, ids: list[NodeId], where: Filter) -> dict[NodeId, float]:
         """Return the factors that differ from 1."""
@@ -349,7 +351,5 @@ class TraceRank:
             id: factors(each, now=now, at=at, switches=self.switches).product
             for id, each in relevant.items()
         }
-        found = {
-            id: bounded(factor, least=self.least, most=self.most) for id, factor in made.items()
-        }
+        found = {id: bound(factor, least=self.least, most=self.most) for id, factor in made.items()}
         return {id: factor for id, factor in found.items() if factor != 1.0}

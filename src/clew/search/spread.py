@@ -15,7 +15,7 @@ from heapq import nsmallest
 from operator import neg
 
 from clew.graph.links import MAX_NODES, LinksFrom
-from clew.graph.phrases import Phrase, phrases, spotted
+from clew.graph.phrases import Phrase, find_known_names, phrases
 from clew.graph.walk import Limits, Path, walk
 from clew.ports import Store
 from clew.search.fusion import Fuse
@@ -169,7 +169,7 @@ class Spread:
             key: each.subjects for key, each in known.items() if 0 < len(each.subjects) <= MAX_NODES
         }
         found: dict[NodeId, Place] = {}
-        for rank, key in enumerate(spotted(runs, about), start=1):
+        for rank, key in enumerate(find_known_names(runs, about), start=1):
             value = len(about[key]) ** -0.5
             for id in about[key]:
                 if id not in found or found[id].normalised < value:

@@ -12,7 +12,7 @@ import re
 
 from clew.ports import Sort, Store
 from clew.search.state import Recall, space_coverage
-from clew.text.words import apart, idf, plain_words, query_terms, words
+from clew.text.words import idf, plain_words, query_terms, split_unspaced, words
 from clew.times import iso
 from clew.types import Filter, Kind, Match, Node, Ranking, ranked
 
@@ -29,9 +29,9 @@ def quoted_phrases(text: str) -> tuple[str, ...]:
     ('the salt meadow', 'tea for two')
     """
     found = (_plain("".join(groups)) for groups in _QUOTED.findall(text))
-    return tuple(dict.fromkeys(phrase for phrase in found if " " in phrase or apart(phrase)[1]))[
-        :MAX_PHRASES
-    ]
+    return tuple(
+        dict.fromkeys(phrase for phrase in found if " " in phrase or split_unspaced(phrase)[1])
+    )[:MAX_PHRASES]
 
 
 def search_words(recall: Recall, *, store: Store, limit: int) -> Ranking:
@@ -67,7 +67,7 @@ def holds_phrase(node: Node, phrase: str) -> bool:
     >>> holds_phrase(song, "tea for two"), holds_phrase(song, "for two teas")
     (True, False)
     """
-    if apart(phrase)[1]:  # scripts without spaces have no word boundaries
+    if split_unspaced(phrase)[1]:  # scripts without spaces have no word boundaries
         return any(phrase in text.casefold() for text in (node.title, node.text))
     return any(f" {phrase} " in f" {_plain(text)} " for text in (node.title, node.text))
 

@@ -42,9 +42,9 @@ def parts_of(key: str) -> tuple[str, ...]:
 @cache
 def _parts() -> Callable[[str], tuple[str, ...]]:
     # Its word lists take 20 ms to load, which only a write should pay
-    from clew.text.names.keys import parts  # noqa: PLC0415
+    from clew.text.names.keys import person_name_parts  # noqa: PLC0415
 
-    return parts
+    return person_name_parts
 
 
 @dataclass(frozen=True, slots=True)

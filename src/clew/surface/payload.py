@@ -216,9 +216,9 @@ def _doubt(found: Hit, told: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def trust(node: Node, context: str = "") -> dict[str, Any]:
     """Return how far a memory may be trusted, `normal` or `low`, and by which flags."""
-    from clew.memories.firewall.trust import trust_of  # noqa: PLC0415 - as in `memory`
+    from clew.memories.firewall.trust import assess_trust  # noqa: PLC0415 - as in `memory`
 
-    found = trust_of(node, context)
+    found = assess_trust(node, context)
     return {"trust": found.level, "flags": list(found.flags)}
 
 
@@ -491,12 +491,12 @@ def problem(found: Problem) -> dict[str, Any]:
 
 def error(raised: ClewError) -> dict[str, Any]:
     """Return an error under the one key that no answer has."""
-    from clew.memories.firewall.screening import scrubbed  # noqa: PLC0415 - as in `memory`
+    from clew.memories.firewall.screening import scrub  # noqa: PLC0415 - as in `memory`
 
     facts = {name: _scrubbable(value) for name, value in raised.facts.items()}
     # All together: a secret that one of them gives away may stand in another. And before they are
     # clipped: half of one is not recognised.
-    message, *told = scrubbed({"message": raised.message, **facts}).items()
+    message, *told = scrub({"message": raised.message, **facts}).items()
     return {
         "error": {
             "code": raised.code,

@@ -1,4 +1,4 @@
-"""What stands for a long text where it cannot stand for itself: its opening and its ending (U5)."""
+"""Choose the part of a text that is embedded and searched."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 
 from clew.types import Kind
 
-GIST_CHARACTERS = 1500  # more than the default model reads of a text
-TOLD_CHARACTERS = 60  # "Thanks, go on!" does not stand for the answer beside it
-LARGE = (Kind.DOCUMENT, Kind.SECTION)
-ASKING = frozenset({"user", "human"})
+EXCERPT_CHARACTERS = 1500  # more than the default model reads of a text
+MIN_USER_CHARACTERS = 60  # "Thanks, go on!" does not stand for the answer beside it
+EXCERPTED_KINDS = (Kind.DOCUMENT, Kind.SECTION)
+USER_ROLES = frozenset({"user", "human"})
 _ROLE = re.compile(
     r"(?mi)^(user|human|assistant|ai|bot|model|system|tool|developer|chatgpt|claude):(?=\s)"
 )
@@ -29,13 +29,13 @@ def embedded_text(kind: Kind, text: str) -> str:
     'user: Thanks!\nassistant: Port 5432 it is.'
     """
     if kind == Kind.CHUNK:
-        said = told(text)
-        return said if len(said) >= TOLD_CHARACTERS else text
-    return gist(text, room=GIST_CHARACTERS) if kind in LARGE else text
+        said = user_turns(text)
+        return said if len(said) >= MIN_USER_CHARACTERS else text
+    return excerpt(text, room=EXCERPT_CHARACTERS) if kind in EXCERPTED_KINDS else text
 
 
-def headed(title: str, text: str) -> str:
-    """Return what a vector is made from: the title, if there is one, and the text."""
+def with_title(title: str, text: str) -> str:
+    """Return the text with its title, if any, on a line above it."""
     return f"{title}\n{text}" if title else text
 
 
@@ -46,20 +46,20 @@ def searched_text(kind: Kind, text: str) -> str:
     what the user told.
     """
     if kind == Kind.SECTION:
-        return told(text)
-    return gist(text, room=GIST_CHARACTERS) if kind == Kind.DOCUMENT else text
+        return user_turns(text)
+    return excerpt(text, room=EXCERPT_CHARACTERS) if kind == Kind.DOCUMENT else text
 
 
-def told(text: str) -> str:
-    r"""Return what the user of an assistant says in a chat; any other text as it is.
+def user_turns(text: str) -> str:
+    r"""Return only the user's turns of a chat with an assistant; any other text unchanged.
 
-    The answers are many times as long, and hold the words of every subject: a session is found by
-    what it was about for the one who asked (LongMemEval's dev part: all@5 of sessions by BM25 78.6
+    The answers are many times as long and mention every subject, so a session is found by what its
+    user said (LongMemEval's dev part: all@5 of sessions by BM25 78.6
     instead of 72.4). The answers are found by their own chunks.
 
-    >>> told("user: I adopted a cat.\nassistant: Cats, dogs and parrots need care.\nuser: Her name is Luna.")
+    >>> user_turns("user: I adopted a cat.\nassistant: Cats, dogs and parrots need care.\nuser: Her name is Luna.")
     'I adopted a cat.\nHer name is Luna.'
-    >>> told("Ann: Hi!\nBob: Hello.")
+    >>> user_turns("Ann: Hi!\nBob: Hello.")
     'Ann: Hi!\nBob: Hello.'
     """
     labels = list(_ROLE.finditer(text))
@@ -67,17 +67,17 @@ def told(text: str) -> str:
     asked = [
         text[label.end() : end].strip()
         for label, end in zip(labels, ends, strict=False)
-        if label[1].lower() in ASKING
+        if label[1].lower() in USER_ROLES
     ]
     return "\n".join(asked) if asked and len(asked) < len(labels) else text
 
 
-def opening(text: str, size: int) -> str:
+def leading_words(text: str, size: int) -> str:
     """Return the first words of a text, at most `size` characters.
 
-    Nothing where that is white space alone.
+    Empty if they are white space.
 
-    >>> opening("one two three", 8)
+    >>> leading_words("one two three", 8)
     'one two'
     """
     if len(text) <= size:
@@ -86,12 +86,12 @@ def opening(text: str, size: int) -> str:
     return cut if len(cut) <= size else text[:size]
 
 
-def ending(text: str, size: int) -> str:
+def trailing_words(text: str, size: int) -> str:
     """Return the last words of a text, at most `size` characters.
 
-    Nothing where that is white space alone.
+    Empty if they are white space.
 
-    >>> ending("one two three", 10)
+    >>> trailing_words("one two three", 10)
     'two three'
     """
     if len(text) <= size:
@@ -100,12 +100,12 @@ def ending(text: str, size: int) -> str:
     return cut if len(cut) <= size else text[-size:]
 
 
-def gist(text: str, *, room: int) -> str:
-    r"""Return a long text as its opening and its ending: what a vector of it is made from (U5).
+def excerpt(text: str, *, room: int) -> str:
+    r"""Return the first and last words of a long text, about `room` characters.
 
-    >>> gist("alpha beta gamma delta omega", room=20)
+    >>> excerpt("alpha beta gamma delta omega", room=20)
     'alpha beta\n…\nomega'
     """
     if len(text) <= room:
         return text
-    return f"{opening(text, room * 2 // 3)}\n…\n{ending(text, room // 3)}"
+    return f"{leading_words(text, room * 2 // 3)}\n…\n{trailing_words(text, room // 3)}"

@@ -1,4 +1,7 @@
-"""Where does a sentence end? After its sign and a space, or right after the sign in scripts that write no spaces."""
+"""Split text into paragraphs, sentences, clauses, words and letters.
+
+A sentence ends after a full stop and a space, or right after the stop in scripts without spaces.
+"""
 
 from __future__ import annotations
 
@@ -25,22 +28,19 @@ def sentence_count(text: str) -> int:
     return found + bool(text[last:].strip())
 
 
-# Ways to take a stretch of text apart, from paragraphs down to letters; together the parts are the
-# whole stretch.
-
-Parts: TypeAlias = Callable[[str, int, int], Iterator[tuple[int, int]]]
-"""From a text, a start and an end to the spans of the parts between."""
+Splitter: TypeAlias = Callable[[str, int, int], Iterator[tuple[int, int]]]
+"""From a text, a start and an end to consecutive spans that cover it."""
 
 _BLANK_LINE = re.compile(r"\n[^\S\n]*+\n\s*+")
 _RUN = re.compile(r"\S++\s*+")
 # hold an emoji together
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
-_STRIP = 2048  # letters
-_LONGEST_CLUSTER = 16  # marks on one letter; a longer row of them is not writing
+_STRIP_CHARACTERS = 2048  # letters
+_MAX_CLUSTER = 16  # marks on one letter; a longer row of them is not writing
 
 
 def paragraphs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield what stands between blank lines; those alone are left out."""
+    """Yield the spans between blank lines."""
     for blank in _BLANK_LINE.finditer(text, start, end):
         if blank.start() > start:
             yield start, blank.start()
@@ -49,8 +49,8 @@ def paragraphs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _after(pattern: re.Pattern[str]) -> Parts:
-    """Return a cutter behind each match and the white space after it."""
+def _split_after(pattern: re.Pattern[str]) -> Splitter:
+    """Return a splitter that cuts after each match and the white space behind it."""
 
     def parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         at = start
@@ -78,22 +78,22 @@ def words(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def letters(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Cut into strips, a single strip in two; not inside what is written as one sign."""
-    step = _STRIP if end - start > _STRIP else (end - start + 1) // 2
+    step = _STRIP_CHARACTERS if end - start > _STRIP_CHARACTERS else (end - start + 1) // 2
     while end - start > step:
-        cut = whole_sign(text, start, start + step)
+        cut = grapheme_boundary(text, start, start + step)
         yield start, cut
         start = cut
     yield start, end
 
 
-def whole_sign(text: str, start: int, at: int) -> int:
-    """Return the nearest place not after `at` that does not tear a letter from its marks, or an emoji apart."""
-    for place in range(at, max(start, at - _LONGEST_CLUSTER), -1):
+def grapheme_boundary(text: str, start: int, at: int) -> int:
+    """Return the last offset up to `at` that splits neither a letter from its marks nor an emoji."""
+    for place in range(at, max(start, at - _MAX_CLUSTER), -1):
         sign, before = text[place], text[place - 1]
         if not (unicodedata.combining(sign) or sign in _JOINERS or before == "\u200d"):
             return place
     return at
 
 
-sentences = _after(SENTENCE_END)
-clauses = _after(CLAUSE_END)
+sentences = _split_after(SENTENCE_END)
+clauses = _split_after(CLAUSE_END)

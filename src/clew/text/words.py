@@ -1,4 +1,4 @@
-"""From text to words: the one analysis that the index, the queries and the oracle share.
+"""Analyse text into words and index terms, for the index and for queries alike.
 
 Terms are what is indexed: case and accents folded, English words stemmed, CJK and Thai text cut
 into overlapping pairs (they write no spaces), identifiers whole and by their parts: `getUserName`,
@@ -37,8 +37,10 @@ _ASCII_WORD = re.compile(
     "[A-Za-z0-9]+(?:'[A-Za-z]+)?"
 )  # the same where there are no other letters: one class is read in a third of the time
 # all but letters and digits: a space
-_APART = bytes(code if code < 128 and chr(code).isalnum() else 32 for code in range(256))
-_LOWERED = _APART.lower()
+_ASCII_WORD_CHARACTERS = bytes(
+    code if code < 128 and chr(code).isalnum() else 32 for code in range(256)
+)
+_ASCII_LOWER = _ASCII_WORD_CHARACTERS.lower()
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
@@ -46,27 +48,31 @@ _ACCENTS = re.compile("[\u0300-\u036f]+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _FIGURES = re.compile(r"[a-z]+|\d+")
 # how identifiers, versions and paths are joined, and rarely anything else
-_JOINED = re.compile(r"[-_./][^\W_]")
+_JOINER = re.compile(r"[-_./][^\W_]")
 _COMPOUND = re.compile(r"(?<![\w'’])[^\W_]+(?:(?:_+|[-./])[^\W_]+)+")
-_JOINT = re.compile(r"(?<!\d)[-_./]+|[-_./]+(?!\d)")
-_BETWEEN_FIGURES = re.compile(r"[-_/]+")
+_LETTER_JOINER = re.compile(r"(?<!\d)[-_./]+|[-_./]+(?!\d)")
+_DIGIT_JOINER = re.compile(r"[-_/]+")
 _MIN_PART = 3  # shorter parts of an identifier ("to" in "toString") are noise
 _MIN_STEMMED = 4  # Snowball leaves shorter words alone in all but a few cases
 # words whose reading is kept at hand, here and elsewhere: most of what a store says, some 5 MB a
 # rule
-REMEMBERED = 1 << 15
+WORD_CACHE_SIZE = 1 << 15
 # characters of a text whose words are kept at hand for a while: a longer one is a document
-MAX_REMEMBERED = 4096
-_MAX_WORD = 64  # a longer run of letters is a hash or a blob: its start identifies it well enough
+MAX_CACHED_CHARACTERS = 4096
+_MAX_WORD_CHARACTERS = (
+    64  # a longer run of letters is a hash or a blob: its start identifies it well enough
+)
 
 STOP_WORDS = frozenset(
     """
-    a about above after again against all also am an and any are as at be because been before being below between both but by can
-    could did do does doing don dont down during each else few for from further had has have having he her here hers herself him
-    himself his how i if in into is isnt it its itself just let may me might more most must my myself no nor not now of off on once
-    only or other our ours ourselves out over own please same shall she should so some such tell than that the their theirs them
-    themselves then there these they this those through to too under until up us very was we were what when where which while who
-    whom whose why will with would you your yours yourself yourselves
+    a about above after again against all also am an and any are as at be because been before being
+    below between both but by can could did do does doing don dont down during each else few for
+    from further had has have having he her here hers herself him himself his how i if in into is
+    isnt it its itself just let may me might more most must my myself no nor not now of off on once
+    only or other our ours ourselves out over own please same shall she should so some such tell
+    than that the their theirs them themselves then there these they this those through to too under
+    until up us very was we were what when where which while who whom whose why will with would you
+    your yours yourself yourselves
     """.split()
 )
 
@@ -85,7 +91,7 @@ def words(text: str) -> tuple[str, ...]:
     if "'" in text:
         return tuple(_ASCII_WORD.findall(text))
     # as most are: a quarter of the expression's time
-    return tuple(text.encode().translate(_APART).decode().split())
+    return tuple(text.encode().translate(_ASCII_WORD_CHARACTERS).decode().split())
 
 
 def plain_words(text: str) -> tuple[str, ...]:
@@ -96,22 +102,22 @@ def plain_words(text: str) -> tuple[str, ...]:
     >>> plain_words("Müller’s café")
     ('muller', 'cafe')
     """
-    return _remembered(text) if len(text) <= MAX_REMEMBERED else _plain_words(text)
+    return _plain_words_cached(text) if len(text) <= MAX_CACHED_CHARACTERS else _plain_words(text)
 
 
 def _plain_words(text: str) -> tuple[str, ...]:
     if text.isascii() and "'" not in text:  # as most are: to fold is to lower
-        return tuple(text.encode().translate(_LOWERED).decode().split())
-    return tuple(map(folded, words(text)))
+        return tuple(text.encode().translate(_ASCII_LOWER).decode().split())
+    return tuple(map(fold, words(text)))
 
 
-_remembered = lru_cache(maxsize=512)(_plain_words)
+_plain_words_cached = lru_cache(maxsize=512)(_plain_words)
 
 
-def forget_texts() -> None:
+def clear_text_caches() -> None:
     """Empty the caches that hold whole texts."""
     words.cache_clear()
-    _remembered.cache_clear()
+    _plain_words_cached.cache_clear()
 
 
 def terms(text: str) -> list[str]:
@@ -128,7 +134,7 @@ def terms(text: str) -> list[str]:
 
 
 def word_terms(text: str) -> list[str]:
-    """Return the terms of a text's words alone, for whoever asks whether a text says every word of another.
+    """Return the terms of a text's words, without those of its compounds.
 
     >>> word_terms("user-name E4012")
     ['user', 'name', 'e4012', '4012']
@@ -137,13 +143,13 @@ def word_terms(text: str) -> list[str]:
 
 
 def query_terms(text: str, *, compounds: bool = True) -> list[str]:
-    """Return the terms of a question in order, repeats included, without stop words unless there is nothing else.
+    """Return the terms of a query in order, repeats included, without stop words if others remain.
 
     >>> query_terms("What is the database?"), query_terms("to be or not to be")
     (['databas'], ['to', 'be', 'or', 'not', 'to', 'be'])
     """
     telling = [
-        term for word in words(text) if folded(word) not in STOP_WORDS for term in _terms_of(word)
+        term for word in words(text) if fold(word) not in STOP_WORDS for term in _terms_of(word)
     ]
     return [*(telling or word_terms(text)), *(_compounds(text) if compounds else ())]
 
@@ -151,9 +157,7 @@ def query_terms(text: str, *, compounds: bool = True) -> list[str]:
 def idf(rows: int, holding: int) -> float:
     """Return the inverse document frequency of a term that `holding` of all `rows` hold.
 
-    Ln(1 + (N − n + 0.5) / (n + 0.5)).
-
-    This is Lucene's variant, which stays above zero for a term that every row holds.
+    ln(1 + (N − n + 0.5) / (n + 0.5)) is Lucene's variant, which is never below zero.
 
     >>> round(idf(1000, 1), 3), round(idf(10, 9), 3), idf(10, 10) > 0
     (6.503, 0.147, True)
@@ -162,7 +166,7 @@ def idf(rows: int, holding: int) -> float:
 
 
 def query_weight(count: int) -> float:
-    """Return what a term counts that a question says this often: qf·(k3 + 1) / (qf + k3).
+    """Return the weight of a term that a query repeats `count` times: qf·(k3 + 1) / (qf + k3).
 
     >>> query_weight(1), query_weight(2), query_weight(1000) < K3 + 1
     (1.0, 1.8, True)
@@ -171,7 +175,7 @@ def query_weight(count: int) -> float:
 
 
 def keywords(text: str, *, limit: int) -> tuple[str, ...]:
-    """Return the most frequent telling words of a text, in reading order among equals.
+    """Return the most frequent content words of a text, ties in reading order.
 
     >>> keywords("Postgres is slow; tune Postgres vacuum", limit=2)
     ('postgres', 'slow')
@@ -187,11 +191,11 @@ def keywords(text: str, *, limit: int) -> tuple[str, ...]:
     return tuple(telling[: max(0, limit)])
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=WORD_CACHE_SIZE)
 def _terms_of(word: str) -> tuple[str, ...]:
-    plain = folded(word)[:_MAX_WORD]
+    plain = fold(word)[:_MAX_WORD_CHARACTERS]
     if not word.isascii():  # folding may have brought in signs and spaces: "⑴" becomes "(1)"
-        return tuple(term for piece in words(plain) for term in _pieces(piece))
+        return tuple(term for piece in words(plain) for term in _terms_of_piece(piece))
     if word.isalpha() and (word.islower() or word.isupper() or word.istitle()):  # as most
         return (_stem(plain),)
     parts = (
@@ -214,37 +218,37 @@ def _compounds(text: str) -> list[str]:
     """
     # Most pieces are letters alone: to look for compounds in the others takes a fifth of the time
     # that it takes in the text.
-    pieces = [piece for piece in text.split() if not piece.isalnum() and _JOINED.search(piece)]
+    pieces = [piece for piece in text.split() if not piece.isalnum() and _JOINER.search(piece)]
     return [
         term
         for piece in pieces
         for compound in _COMPOUND.findall(piece)
-        for term in _wholes(compound)
+        for term in _compound_terms(compound)
     ]
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _wholes(compound: str) -> tuple[str, ...]:
+@lru_cache(maxsize=WORD_CACHE_SIZE)
+def _compound_terms(compound: str) -> tuple[str, ...]:
     segments = (
-        [part for part in compound.split("/") if _JOINED.search(part)] if "/" in compound else []
+        [part for part in compound.split("/") if _JOINER.search(part)] if "/" in compound else []
     )
     # Between figures a joint tells numbers apart: "v1.2.3" is not "v12.3".
     found = (
-        _BETWEEN_FIGURES.sub(".", _JOINT.sub("", folded(each))) for each in (*segments, compound)
+        _DIGIT_JOINER.sub(".", _LETTER_JOINER.sub("", fold(each))) for each in (*segments, compound)
     )
     # scripts without spaces have no wholes
-    return tuple(_stem(each[:_MAX_WORD]) for each in found if each.isascii())
+    return tuple(_stem(each[:_MAX_WORD_CHARACTERS]) for each in found if each.isascii())
 
 
-def _pieces(piece: str) -> Iterator[str]:
-    return iter((_stem(piece),)) if piece.isascii() else _unspaced(piece)
+def _terms_of_piece(piece: str) -> Iterator[str]:
+    return iter((_stem(piece),)) if piece.isascii() else _bigrams(piece)
 
 
-@lru_cache(maxsize=REMEMBERED)
-def folded(word: str) -> str:
+@lru_cache(maxsize=WORD_CACHE_SIZE)
+def fold(word: str) -> str:
     """Return a word without case, accents, possessive and apostrophe.
 
-    >>> folded("Müller’s"), folded("don't"), folded("İ")
+    >>> fold("Müller’s"), fold("don't"), fold("İ")
     ('muller', 'dont', 'i')
     """
     word = word.casefold()
@@ -255,7 +259,7 @@ def folded(word: str) -> str:
     return word.removesuffix("'s").replace("'", "")
 
 
-def _unspaced(word: str) -> Iterator[str]:
+def _bigrams(word: str) -> Iterator[str]:
     """Cut the runs of scripts that write no spaces into overlapping pairs; leave the rest whole."""
     position = 0
     for run in _UNSPACED.finditer(word):
@@ -268,10 +272,10 @@ def _unspaced(word: str) -> Iterator[str]:
         yield word[position:]
 
 
-def apart(text: str) -> tuple[str, str]:
-    """Return what a text says in scripts with spaces, and its runs of scripts without (and of Korean), each joined by spaces.
+def split_unspaced(text: str) -> tuple[str, str]:
+    """Split a text into its words of scripts with spaces and its runs of scripts without.
 
-    >>> apart("Redisのキャッシュ is cold")
+    >>> split_unspaced("Redisのキャッシュ is cold")
     ('Redis  is cold', 'のキャッシュ')
     """
     return (
@@ -282,17 +286,21 @@ def apart(text: str) -> tuple[str, str]:
 
 
 def _stem(word: str) -> str:
-    return str(_english().stemWord(word)) if len(word) >= _MIN_STEMMED and word.isalpha() else word
+    return (
+        str(_english_stemmer().stemWord(word))
+        if len(word) >= _MIN_STEMMED and word.isalpha()
+        else word
+    )
 
 
 @lru_cache(maxsize=1)
-def _english() -> Stemmer:
+def _english_stemmer() -> Stemmer:
     from Stemmer import Stemmer  # noqa: PLC0415 - a command without words need not load it
 
     return Stemmer("english", 0)  # no cache of its own: `_terms_of` remembers whole words
 
 
-def tidy(text: str) -> str:
+def normalise(text: str) -> str:
     r"""Return the text in NFC with white space in order.
 
     Single spaces, at most one blank line, nothing at the ends.
@@ -300,7 +308,7 @@ def tidy(text: str) -> str:
     Lines keep how far they are indented against the others: code and nested lists say something by
     it.
 
-    >>> tidy("  two   spaces \t\r\n\r\n\r\n  next "), tidy("  if a:\n    b()\n  c()")
+    >>> normalise("  two   spaces \t\r\n\r\n\r\n  next "), normalise("  if a:\n    b()\n  c()")
     ('two spaces\n\nnext', 'if a:\n  b()\nc()')
     """
     # Most texts are one line, and a command that stores nothing needs none of it
@@ -331,7 +339,9 @@ def sentence_list(items: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(items[:-1]), items[-1]))) if items else ""
 
 
-_PLAIN = bytes(code for code in range(128) if chr(code).isspace() or chr(code).isalnum())
+_ASCII_WORDS_AND_SPACES = bytes(
+    code for code in range(128) if chr(code).isspace() or chr(code).isalnum()
+)
 _SIGN = re.compile(r"[^\w\s]|_")
 
 
@@ -346,6 +356,8 @@ def token_estimate(text: str) -> int:
     """
     said = words(text)
     signs = (
-        len(text.encode().translate(None, _PLAIN)) if text.isascii() else len(_SIGN.findall(text))
+        len(text.encode().translate(None, _ASCII_WORDS_AND_SPACES))
+        if text.isascii()
+        else len(_SIGN.findall(text))
     )
     return signs + sum([(len(word) + 5) // 6 if word.isascii() else len(word) for word in said])

@@ -12,8 +12,14 @@ import pytest
 
 import clew
 from clew.errors import DuplicateError
-from clew.memories.firewall.echo import echo_of
-from clew.memories.firewall.recalled_texts import KIND, MOST_IDS, MOST_RECORDS, MOST_WORDS, Returned
+from clew.memories.firewall.echo import find_echo
+from clew.memories.firewall.recalled_texts import (
+    KIND,
+    MAX_IDS,
+    MAX_RECORDS,
+    MAX_WORDS,
+    RecalledTexts,
+)
 from clew.testing import NOW, FixedClock, node
 from clew.types import Outcome, OutcomeKind
 from tests.conftest import Open
@@ -281,22 +287,22 @@ def test_without_tracking_nothing_is_left_for_other_processes(open_clew: Open) -
 def test_processes_leave_one_another_a_few_records_of_ids_and_no_text(
     memory: clew.Clew, clock: FixedClock
 ) -> None:
-    for number in range(3 * MOST_RECORDS):
+    for number in range(3 * MAX_RECORDS):
         text = f"Locker number {number} belongs to team {number * 3}."
         memory.remember(text, near=False)
         memory.recall(text, k=1)
         memory.stats()
         clock.advance(seconds=5)
     records = memory.store.kept(f"{KIND} default")
-    assert 0 < len(records) <= MOST_RECORDS
+    assert 0 < len(records) <= MAX_RECORDS
     assert "Locker" not in json.dumps(records)
 
 
 def test_many_hits_that_are_counted_together_are_told_in_several_records(memory: clew.Clew) -> None:
-    ids = [f"n{number:03}" for number in range(MOST_IDS * MOST_RECORDS + 7)]
-    Returned(memory.store, minutes=60).publish("default", ids, NOW)
+    ids = [f"n{number:03}" for number in range(MAX_IDS * MAX_RECORDS + 7)]
+    RecalledTexts(memory.store, minutes=60).publish("default", ids, NOW)
     records = memory.store.kept(f"{KIND} default").values()
-    assert [len(record["ids"]) for record in records] == [MOST_IDS] * MOST_RECORDS
+    assert [len(record["ids"]) for record in records] == [MAX_IDS] * MAX_RECORDS
     assert {id for record in records for id in record["ids"]} == set(ids[7:])  # the latest
 
 
@@ -310,15 +316,15 @@ def test_returned_again_within_the_window_nothing_more_is_written(memory: clew.C
 
 
 def test_what_is_remembered_is_bounded(memory: clew.Clew) -> None:
-    returned = Returned(memory.store, minutes=60).of("default")
+    returned = RecalledTexts(memory.store, minutes=60).of("default")
     now = memory.now()
     for number in range(300):
         long = " ".join(f"w{number}x{word}" for word in range(400))
         returned.note(node(f"n{number:04}", long), "", now)
         returned.refresh(now)
-    assert returned._size <= MOST_WORDS
+    assert returned._size <= MAX_WORDS
     assert (
-        echo_of(
+        find_echo(
             " ".join(f"w0x{word}" for word in range(400)),
             space="default",
             returned=returned,
@@ -327,7 +333,7 @@ def test_what_is_remembered_is_bounded(memory: clew.Clew) -> None:
         is None
     )
     assert (
-        echo_of(
+        find_echo(
             " ".join(f"w299x{word}" for word in range(400)),
             space="default",
             returned=returned,
@@ -378,9 +384,9 @@ HOSTILE = (
 def test_a_hostile_text_takes_time_in_proportion_to_its_length(
     memory: clew.Clew, part: str
 ) -> None:
-    returned = Returned(memory.store, minutes=60).of("default")
+    returned = RecalledTexts(memory.store, minutes=60).of("default")
     returned.note(node("n", "a b c " * 1300), "", memory.now())
     returned.refresh(memory.now())
     started = time.process_time()
-    echo_of(part * (16_000 // len(part)), space="default", returned=returned, share=1.0)
+    find_echo(part * (16_000 // len(part)), space="default", returned=returned, share=1.0)
     assert time.process_time() - started < 2

@@ -13,7 +13,7 @@ import pytest
 
 import clew
 from clew.errors import InputError
-from clew.memories.firewall.screening import scrubbed
+from clew.memories.firewall.screening import scrub
 from clew.surface import payload
 from clew.types import OutcomeKind
 from tests.conftest import Open
@@ -142,7 +142,7 @@ def test_errors_on_every_surface_are_scrubbed(memory: clew.Clew) -> None:
         "line 3", f'{{"text": 5, "note": "password={SECRET}"}}', "is not a memory", "Write a text."
     )
     assert SECRET not in json.dumps(payload.error(error))
-    assert scrubbed([{"a": (f"password={SECRET}",)}]) == [{"a": ("password=[secret:password]",)}]
+    assert scrub([{"a": (f"password={SECRET}",)}]) == [{"a": ("password=[secret:password]",)}]
 
 
 def test_with_refuse_nothing_is_kept_and_the_rejection_is_counted(

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.firewall import GUIDE, false_alarms, missed, rendered
 
 from clew.memories.firewall.secret_patterns import SERVICES, SHAPES
-from clew.memories.firewall.secrets import masked, redacted, secrets_in
+from clew.memories.firewall.secrets import find_secrets, mask, redact
 from tests.ingest.firewall.planted import Holding, holdings, planted, texts
 
 LENGTH = 200_000
@@ -82,9 +82,9 @@ HOSTILE = (
     ids=lambda each: each.text[:40],
 )
 def test_every_planted_secret_is_found_by_its_rule_and_taken_out(holding: Holding) -> None:
-    found = secrets_in(holding.text)
+    found = find_secrets(holding.text)
     assert holding.rule in {each.rule for each in found}
-    for left in (redacted(holding.text, found), masked(holding.text, found)):
+    for left in (redact(holding.text, found), mask(holding.text, found)):
         assert not any(secret in left for secret in holding.secrets)
 
 
@@ -101,14 +101,14 @@ def test_the_guide_publishes_what_is_measured() -> None:
 
 @pytest.mark.parametrize(("name", "most"), [("secrets_tuned", 0), ("secrets_fresh", 2)])
 def test_texts_about_secrets_are_left_alone(name: str, most: int) -> None:
-    wrong = [text for text in planted(name)["harmless"] if secrets_in(text)]
+    wrong = [text for text in planted(name)["harmless"] if find_secrets(text)]
     assert len(wrong) <= most, wrong
 
 
 @pytest.mark.parametrize("holding", holdings("secrets_tuned"), ids=lambda each: each.text[:40])
 def test_a_masked_text_is_as_long_as_it_was_and_nothing_else_moved(holding: Holding) -> None:
-    found = secrets_in(holding.text)
-    covered = masked(holding.text, found)
+    found = find_secrets(holding.text)
+    covered = mask(holding.text, found)
     assert len(covered) == len(holding.text)
     inside = {at for each in found for at in range(each.start, each.end)}
     assert all(
@@ -118,23 +118,23 @@ def test_a_masked_text_is_as_long_as_it_was_and_nothing_else_moved(holding: Hold
 
 @pytest.mark.parametrize("holding", holdings("secrets_tuned"), ids=lambda each: each.text[:40])
 def test_what_was_redacted_holds_no_secret_any_more(holding: Holding) -> None:
-    once = redacted(holding.text, secrets_in(holding.text))
-    assert secrets_in(once) == ()
+    once = redact(holding.text, find_secrets(holding.text))
+    assert find_secrets(once) == ()
 
 
 def test_a_secret_goes_wherever_else_it_stands() -> None:
     text = "tr0ub4dor! Did you know? password: tr0ub4dor"
     assert (
-        redacted(text, secrets_in(text))
+        redact(text, find_secrets(text))
         == "[secret:password]! Did you know? password: [secret:password]"
     )
 
 
 def test_card_numbers_are_secrets_only_where_asked_for() -> None:
     text = "Card 4111 1111 1111 1111, order 4111 1111 1111 1112"
-    assert secrets_in(text) == ()
+    assert find_secrets(text) == ()
     assert (
-        redacted(text, secrets_in(text, cards=True))
+        redact(text, find_secrets(text, cards=True))
         == "Card [secret:card_number], order 4111 1111 1111 1112"
     )
 
@@ -149,5 +149,5 @@ def test_every_rule_needs_one_of_its_anchors() -> None:
 def test_a_hostile_line_takes_time_in_proportion_to_its_length(part: str) -> None:
     line = part * (LENGTH // len(part))
     started = time.process_time()
-    secrets_in(line, cards=True)
+    find_secrets(line, cards=True)
     assert time.process_time() - started < 3  # a quadratic rule would take minutes

@@ -20,7 +20,7 @@ from clew.documents.chunkers.port import (
     estimate,
 )
 from clew.errors import InputError
-from clew.text.sentences import Parts
+from clew.text.sentences import Splitter
 from clew.times import iso
 
 
@@ -29,7 +29,7 @@ class Block(NamedTuple):
 
     unit: Unit
     level: Level = Level.BLOCK
-    parts: Parts | None = None
+    parts: Splitter | None = None
 
 
 def cut_blocks(

@@ -16,7 +16,7 @@ from clew.documents.chunkers.port import (
     TokenCounter,
     has_dropped_space,
 )
-from clew.text.sentences import whole_sign
+from clew.text.sentences import grapheme_boundary
 
 # Where does the next chunk begin when the last one had to end for its size? A little inside it.
 
@@ -83,7 +83,10 @@ def _inside_a_word(text: str, floor: int, cut: int, *, size: int, count: TokenCo
     """Return a place between letters, where the last word alone is too large."""
     at = _first_fitting(text, range(max(floor, cut - size), cut), cut, size=size, count=count)
     return (
-        next((place for place in range(at, cut) if whole_sign(text, floor, place) == place), cut)
+        next(
+            (place for place in range(at, cut) if grapheme_boundary(text, floor, place) == place),
+            cut,
+        )
         if at is not None
         else cut
     )

@@ -23,7 +23,7 @@ from clew.documents.chunkers.port import (
     has_dropped_space,
     run_places,
 )
-from clew.text.sentences import Parts, clauses, letters, paragraphs, sentences, words
+from clew.text.sentences import Splitter, clauses, letters, paragraphs, sentences, words
 
 # few: what is longer is taken apart at once, not counted twice; packing puts it together again
 CHARACTERS_A_TOKEN = 4
@@ -49,7 +49,7 @@ class Level(IntEnum):
 
 
 _ITEM = Level.ITEM  # to read a member from its class takes longer than to compare it
-_PARTS: dict[Level, Parts] = {
+_PARTS: dict[Level, Splitter] = {
     Level.SENTENCE: sentences,
     Level.CLAUSE: clauses,
     Level.WORD: words,
@@ -115,7 +115,7 @@ class Row:
         end: int,
         level: Level = Level.BLOCK,
         owner: int = 0,
-        parts: Parts | None = None,
+        parts: Splitter | None = None,
     ) -> None:
         """Append a block: whole where it fits, else by its `parts` (items of a list, rows of a table), else by its lines."""
         size = self.span(start, end)

@@ -1,4 +1,4 @@
-"""What does a name of one file stand for, through imports, re-exports and stars?"""
+"""Resolve names through imports, re-exports and stars, and calls to their definitions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from clew.graph.code.module_tree import Bound
+from clew.graph.code.module_tree import ImportedName
 from clew.graph.code.modules import FAMILIES
 from clew.graph.code.values import (
     EXPRESSION,
@@ -24,14 +24,16 @@ from clew.graph.code.values import (
 
 MODULE = -1  # the place of what is a module and not a definition
 SAME_FILE, IMPORTED, SAME_PACKAGE, THROUGH_STAR = 1.0, 0.95, 0.9, 0.8
-PACKAGED = frozenset({"go", "java"})  # files see the names of their package without an import
-LONGEST_CHAIN = 8  # files through which a name is passed on
-MOST_MEANINGS = 64  # of one name in one file: the files of a package, or stars
-MOST_STARS = 64  # files that are looked into for one name
-MOST_BASES = 64  # classes that are looked into for one member
+PACKAGE_LANGUAGES = frozenset(
+    {"go", "java"}
+)  # files see the names of their package without an import
+MAX_CHAIN = 8  # files through which a name is passed on
+MAX_MEANINGS = 64  # of one name in one file: the files of a package, or stars
+MAX_STARS = 64  # files that are looked into for one name
+MAX_BASES = 64  # classes that are looked into for one member
 
 
-class Found(NamedTuple):
+class Target(NamedTuple):
     """What a name stands for: a definition of a file, or the modules of several."""
 
     paths: tuple[str, ...]
@@ -44,24 +46,24 @@ class Names:
     """The names of all files of a tree."""
 
     def __init__(
-        self, files: Mapping[str, FileSymbols], bound: Mapping[str, Sequence[Bound]]
+        self, files: Mapping[str, FileSymbols], bound: Mapping[str, Sequence[ImportedName]]
     ) -> None:
         self.files = files
         self.scopes = {path: Scopes(symbols) for path, symbols in files.items()}
-        self._imported: dict[str, dict[str, list[Bound]]] = {
+        self._imported: dict[str, dict[str, list[ImportedName]]] = {
             path: defaultdict(list) for path in files
         }
         for importer in sorted(bound):
             for each in dict.fromkeys(bound[importer]):
-                if len(self._imported[importer][each.local]) < MOST_MEANINGS:
+                if len(self._imported[importer][each.local]) < MAX_MEANINGS:
                     self._imported[importer][each.local].append(each)
-        self._foreign = {path: _foreign(files[path], self._imported[path]) for path in files}
-        self._known: dict[tuple[str, str], Found | None] = {}
+        self._foreign = {path: _foreign_names(files[path], self._imported[path]) for path in files}
+        self._known: dict[tuple[str, str], Target | None] = {}
         self._units: dict[tuple[str, str], list[tuple[str, int]]] = defaultdict(list)
         for path in sorted(files):
             self._enter(path)
 
-    def definition(self, found: Found) -> Definition:
+    def definition(self, found: Target) -> Definition:
         """Return the definition that was found."""
         return self.files[found.paths[0]].definitions[found.place]
 
@@ -69,23 +71,23 @@ class Names:
         """Tell whether a file has a name from outside the tree."""
         return name in self._foreign[path]
 
-    def named(self, path: str, name: str) -> Found | None:
-        """Return what a name means at the outermost level of a file, also where the file only passes it on."""
+    def named(self, path: str, name: str) -> Target | None:
+        """Return what a name means at the outermost level of a file, re-exports included."""
         if (path, name) not in self._known:
-            self._known[path, name] = self._named(path, name, set(), LONGEST_CHAIN)
+            self._known[path, name] = self._named(path, name, set(), MAX_CHAIN)
         return self._known[path, name]
 
-    def visible(self, path: str, name: str) -> Found | None:
+    def visible(self, path: str, name: str) -> Target | None:
         """Return what a name means in a file.
 
         Its own and imported names, then those of its package.
         """
         found = self.named(path, name)
         return found or (
-            self.in_unit(path, name) if self.files[path].language in PACKAGED else None
+            self.in_unit(path, name) if self.files[path].language in PACKAGE_LANGUAGES else None
         )
 
-    def in_unit(self, path: str, qualified: str) -> Found | None:
+    def in_unit(self, path: str, qualified: str) -> Target | None:
         """Return a definition of the files that belong together with one.
 
         A Go package, a header and its source.
@@ -97,19 +99,19 @@ class Names:
             key=lambda place: (posixpath.dirname(place[0]) != posixpath.dirname(path), place),
             default=None,
         )
-        return Found((near[0],), near[1], SAME_PACKAGE) if near else None
+        return Target((near[0],), near[1], SAME_PACKAGE) if near else None
 
     def _enter(self, path: str) -> None:
         unit = _unit(path, self.files[path])
         for qualified, index in self.scopes[path].qualified.items() if unit else ():
             self._units[unit, qualified].append((path, index))
 
-    def _named(self, path: str, name: str, seen: set[tuple[str, str]], steps: int) -> Found | None:
+    def _named(self, path: str, name: str, seen: set[tuple[str, str]], steps: int) -> Target | None:
         scopes = self.scopes[path]
         index = scopes.outer.get(name, scopes.qualified.get(name) if "." in name else None)
         if index is not None:
-            return Found((path,), index, SAME_FILE)
-        if (path, name) in seen or not steps or len(seen) > MOST_STARS:
+            return Target((path,), index, SAME_FILE)
+        if (path, name) in seen or not steps or len(seen) > MAX_STARS:
             return None
         seen.add((path, name))
         return self._through_import(path, name, seen, steps) or self._through_star(
@@ -118,18 +120,18 @@ class Names:
 
     def _through_import(
         self, path: str, name: str, seen: set[tuple[str, str]], steps: int
-    ) -> Found | None:
+    ) -> Target | None:
         bound = self._imported[path].get(name, ())
         modules = tuple(each.path for each in bound if not each.name)
         if modules:
-            return Found(modules, MODULE, IMPORTED)
+            return Target(modules, MODULE, IMPORTED)
         for each in bound:
             found = self._named(each.path, each.name, seen, steps - 1) or self._default(each)
             if found is not None:
                 return found._replace(confidence=min(found.confidence, IMPORTED))
         return None
 
-    def _default(self, bound: Bound) -> Found | None:
+    def _default(self, bound: ImportedName) -> Target | None:
         """Return what a module of JavaScript exports as its default.
 
         What has the name it is given here, or its only definition.
@@ -138,18 +140,18 @@ class Names:
             return None
         outer = self.scopes[bound.path].outer
         index = outer.get(bound.local, next(iter(outer.values())) if len(outer) == 1 else None)
-        return Found((bound.path,), index, THROUGH_STAR) if index is not None else None
+        return Target((bound.path,), index, THROUGH_STAR) if index is not None else None
 
     def _through_star(
         self, path: str, name: str, seen: set[tuple[str, str]], steps: int
-    ) -> Found | None:
+    ) -> Target | None:
         for each in self._imported[path].get(STAR, ()):
             found = self._named(each.path, name, seen, steps - 1)
             if found is not None:
                 return found._replace(confidence=min(found.confidence, THROUGH_STAR))
         return None
 
-    def member(self, found: Found, name: str) -> Found | None:
+    def member(self, found: Target, name: str) -> Target | None:
         """Return what a name means inside a module or a class, its bases included."""
         if found.place == MODULE:
             each = (self.named(path, name) for path in found.paths)
@@ -158,8 +160,8 @@ class Names:
             inner = self._of_class(found, name)
         return inner._replace(confidence=min(inner.confidence, found.confidence)) if inner else None
 
-    def _of_class(self, found: Found, name: str) -> Found | None:
-        """Return a member of a class or of the nearest class that it is derived from, breadth first."""
+    def _of_class(self, found: Target, name: str) -> Target | None:
+        """Return a member of a class or of its nearest base class, breadth first."""
         waiting, seen = [found], {found[:2]}
         for each in waiting:  # grows while it is read
             path, owner = each.paths[0], self.definition(each)
@@ -173,21 +175,21 @@ class Names:
             ]
             fresh = [base for base in above if base[:2] not in seen]
             seen.update(base[:2] for base in fresh)
-            waiting += fresh if len(seen) <= MOST_BASES else []
+            waiting += fresh if len(seen) <= MAX_BASES else []
         return None
 
-    def method(self, path: str, owner: str, name: str) -> Found | None:
+    def method(self, path: str, owner: str, name: str) -> Target | None:
         """Return a definition inside another by the qualified name of the other."""
         index = self.scopes[path].qualified.get(f"{owner}.{name}")
         return (
-            Found((path,), index, SAME_FILE)
+            Target((path,), index, SAME_FILE)
             if index is not None
             else self.in_unit(path, f"{owner}.{name}")
         )
 
-    def dotted(self, path: str, name: str) -> Found | None:
+    def dotted(self, path: str, name: str) -> Target | None:
         """Return what a path of names means at the outermost level of a file."""
-        parts = name.split(".")[:LONGEST_CHAIN]
+        parts = name.split(".")[:MAX_CHAIN]
         for take in range(len(parts), 0, -1):
             found = self.visible(path, ".".join(parts[:take]))
             for part in parts[take:] if found else ():
@@ -197,7 +199,9 @@ class Names:
         return None
 
 
-def _foreign(symbols: FileSymbols, known: Mapping[str, Sequence[Bound]]) -> frozenset[str]:
+def _foreign_names(
+    symbols: FileSymbols, known: Mapping[str, Sequence[ImportedName]]
+) -> frozenset[str]:
     """Return the names that a file's imports bring from outside the tree."""
     names = {local for said in symbols.imports for _, local in said.names}
     modules = {
@@ -226,30 +230,31 @@ def _unit(path: str, symbols: FileSymbols) -> str:
     )
 
 
-# Which definition does a call reach? The nearest meaning of its name; what has several meanings
-# reaches none.
-
 BY_TYPE = 0.8  # the receiver's type was declared, or it was made by its class
 ONLY_FUNCTION, ONLY_METHOD = 0.5, 0.4  # nothing else in the tree has the name
-MOST_ALIKE = 50  # definitions of one name that are remembered
-SELVES = frozenset({"self", "this", "cls"})
+MAX_SAME_NAME = 50  # definitions of one name that are remembered
+SELF_NAMES = frozenset({"self", "this", "cls"})
 IMPLICIT_SELF = frozenset({"java", "cpp"})  # a bare name may be a member of the class around it
-DEEPEST_TYPE = 4  # bindings that are followed from one to the next
+MAX_TYPE_DEPTH = 4  # bindings that are followed from one to the next
 # Names that every standard library gives to methods of its own: on an unknown receiver they say
 # nothing.
 COMMON_METHODS = frozenset(
     """
-    add all any append apply as_ref as_str at begin bind build call capitalize catch charAt chars clear clone close collect compare
-    concat contains containsKey copy count create debug decode default delete emplace_back empty encode end endsWith endswith
-    entries entry equals error every exec exists expanduser expect extend fetch fill filter find findall first flatMap flush fmt
-    forEach format from get getattr getName group groups handle has has_key hashCode hasNext head id includes indexOf info init
-    insert into is_dir is_empty is_file is_none is_some isEmpty items iter iterdir join key keys last len length list load lock log
-    lower lstrip map match max merge min mkdir name new next nth ok open or_else parse partition pop pop_back popitem post push
-    push_back put read read_bytes read_text readline readlines reduce register release remove render replace request reset resize
-    resolve result reverse rfind rmdir rsplit rstrip run save search send set setdefault setName shift size slice some sort sorted
-    splice split splitlines start startsWith startswith stop str stream strip sub subscribe substr substring sum test then title
-    to_owned to_string to_vec toLowerCase toString toUpperCase trim unlink unlock unwrap unwrap_or update upper value valueOf values
-    wait warn warning with with_suffix write write_bytes write_text writelines zip
+    add all any append apply as_ref as_str at begin bind build call capitalize catch charAt chars
+    clear clone close collect compare concat contains containsKey copy count create debug decode
+    default delete emplace_back empty encode end endsWith endswith entries entry equals error every
+    exec exists expanduser expect extend fetch fill filter find findall first flatMap flush fmt
+    forEach format from get getattr getName group groups handle has has_key hashCode hasNext head id
+    includes indexOf info init insert into is_dir is_empty is_file is_none is_some isEmpty items
+    iter iterdir join key keys last len length list load lock log lower lstrip map match max merge
+    min mkdir name new next nth ok open or_else parse partition pop pop_back popitem post push
+    push_back put read read_bytes read_text readline readlines reduce register release remove render
+    replace request reset resize resolve result reverse rfind rmdir rsplit rstrip run save search
+    send set setdefault setName shift size slice some sort sorted splice split splitlines start
+    startsWith startswith stop str stream strip sub subscribe substr substring sum test then title
+    to_owned to_string to_vec toLowerCase toString toUpperCase trim unlink unlock unwrap unwrap_or
+    update upper value valueOf values wait warn warning with with_suffix write write_bytes
+    write_text writelines zip
     """.split()
 )
 BUILTINS = frozenset(dir(builtins))
@@ -261,8 +266,8 @@ class Calls:
     def __init__(self, files: Mapping[str, FileSymbols], names: Names) -> None:
         self._files = files
         self._names = names
-        self._functions: dict[tuple[str, str], list[Found]] = defaultdict(list)
-        self._methods: dict[tuple[str, str], list[Found]] = defaultdict(list)
+        self._functions: dict[tuple[str, str], list[Target]] = defaultdict(list)
+        self._methods: dict[tuple[str, str], list[Target]] = defaultdict(list)
         self._included: dict[str, set[str]] = {}
         for path in sorted(files):
             self._enter(path)
@@ -270,12 +275,14 @@ class Calls:
     def _enter(self, path: str) -> None:
         family = FAMILIES[self._files[path].language]
         for name, index in self._names.scopes[path].outer.items():
-            _remember(self._functions[family, name], Found((path,), index, ONLY_FUNCTION))
+            _append_bounded(self._functions[family, name], Target((path,), index, ONLY_FUNCTION))
         for index, each in enumerate(self._files[path].definitions):
             if each.kind is DefinitionKind.METHOD:
-                _remember(self._methods[family, each.name], Found((path,), index, ONLY_METHOD))
+                _append_bounded(
+                    self._methods[family, each.name], Target((path,), index, ONLY_METHOD)
+                )
 
-    def reached(self, path: str, call: Call) -> Found | None:
+    def reached(self, path: str, call: Call) -> Target | None:
         """Return the definition that a call of a file reaches."""
         scopes = self._names.scopes[path]
         found = (
@@ -285,11 +292,11 @@ class Calls:
         )
         return found if found is not None and found.place >= 0 else None
 
-    def _bare(self, path: str, scopes: Scopes, call: Call) -> Found | None:
+    def _bare(self, path: str, scopes: Scopes, call: Call) -> Target | None:
         near = self._lexical(path, scopes, call.name, call.start)
         if near is not None:
             # a binding hides what has its name outside
-            return near if isinstance(near, Found) else None
+            return near if isinstance(near, Target) else None
         found = self._names.visible(path, call.name)
         if (
             found is not None
@@ -303,14 +310,16 @@ class Calls:
             else self._only(path, call.name)
         )
 
-    def _lexical(self, path: str, scopes: Scopes, name: str, offset: int) -> Found | Binding | None:
+    def _lexical(
+        self, path: str, scopes: Scopes, name: str, offset: int
+    ) -> Target | Binding | None:
         """Return what a name means in the definitions around an offset, innermost first."""
         for index in scopes.around(offset):
             each = scopes.definitions[index]
             if each.kind is not DefinitionKind.CLASS:
                 inner = scopes.qualified.get(f"{each.qualified}.{name}")
                 if inner is not None:
-                    return Found((path,), inner, SAME_FILE)
+                    return Target((path,), inner, SAME_FILE)
                 bound = scopes.binding(index, name, offset)
                 if bound is not None:
                     return bound
@@ -321,7 +330,7 @@ class Calls:
             owner = owner.rpartition(".")[0]  # the class or namespace around that one
         return found if owner else None
 
-    def _own_member(self, path: str, owner: str, name: str) -> Found | None:
+    def _own_member(self, path: str, owner: str, name: str) -> Target | None:
         """Return a member of the class that a piece of code stands in.
 
         The class itself may be in another file.
@@ -334,24 +343,24 @@ class Calls:
         )
         return own or (self._names.member(whole, name) if whole else None)
 
-    def _on_receiver(self, path: str, scopes: Scopes, call: Call) -> Found | None:
+    def _on_receiver(self, path: str, scopes: Scopes, call: Call) -> Target | None:
         if call.receiver == EXPRESSION:
             return self._only_method(path, call.name)
         parts = call.receiver.split(".")
-        if len(parts) > LONGEST_CHAIN or self._names.is_foreign(path, parts[0]):
+        if len(parts) > MAX_CHAIN or self._names.is_foreign(path, parts[0]):
             return None
         if parts in (["self"], ["this"], ["cls"]):
             return self._own_member(path, scopes.class_at(call.start), call.name)
         if parts == ["super"]:
             return self._inherited(path, scopes.class_at(call.start), call.name)
-        owner = self._meaning(path, scopes, parts, call.start, DEEPEST_TYPE)
+        owner = self._meaning(path, scopes, parts, call.start, MAX_TYPE_DEPTH)
         return (
             self._names.member(owner, call.name)
             if owner is not None
             else self._only_method(path, call.name)
         )
 
-    def _inherited(self, path: str, owner: str, name: str) -> Found | None:
+    def _inherited(self, path: str, owner: str, name: str) -> Target | None:
         index = self._names.scopes[path].qualified.get(owner)
         bases = self._files[path].definitions[index].bases if index is not None else ()
         above = (self._names.dotted(path, base) for base in bases)
@@ -366,10 +375,10 @@ class Calls:
 
     def _meaning(
         self, path: str, scopes: Scopes, parts: list[str], offset: int, depth: int
-    ) -> Found | None:
+    ) -> Target | None:
         """Return the class or module that a path of names stands for at an offset."""
         owner = scopes.class_at(offset)
-        if parts[0] in SELVES:
+        if parts[0] in SELF_NAMES:
             return self._along(path, self._class(path, owner), parts[1:], depth)
         near = self._lexical(path, scopes, parts[0], offset)
         if (
@@ -384,23 +393,25 @@ class Calls:
             bound = scopes.binding(FILE, parts[0], offset) if found is None else None
             if bound is None:
                 return found
-        begun = near if isinstance(near, Found) else self._typed(path, scopes, bound, offset, depth)
+        begun = (
+            near if isinstance(near, Target) else self._typed(path, scopes, bound, offset, depth)
+        )
         return self._along(path, begun, parts[1:], depth)
 
     def _typed(
         self, path: str, scopes: Scopes, bound: Binding | None, offset: int, depth: int
-    ) -> Found | None:
+    ) -> Target | None:
         if bound is None or not bound.type or not depth:
             return None
         return self._type(path, scopes, bound.type, offset, depth - 1)
 
-    def _type(self, path: str, scopes: Scopes, name: str, offset: int, depth: int) -> Found | None:
+    def _type(self, path: str, scopes: Scopes, name: str, offset: int, depth: int) -> Target | None:
         """Return the class of a name.
 
         A function that makes something says nothing of what it makes.
         """
         parts = name.split(".")
-        if len(parts) > LONGEST_CHAIN or self._names.is_foreign(path, parts[0]):
+        if len(parts) > MAX_CHAIN or self._names.is_foreign(path, parts[0]):
             return None
         found = self._meaning(path, scopes, parts, offset, depth)
         if (
@@ -411,7 +422,9 @@ class Calls:
             return None
         return found._replace(confidence=min(found.confidence, BY_TYPE))
 
-    def _along(self, path: str, found: Found | None, fields: list[str], depth: int) -> Found | None:
+    def _along(
+        self, path: str, found: Target | None, fields: list[str], depth: int
+    ) -> Target | None:
         """Return the class that is reached through fields of classes."""
         for field in fields:
             if found is None or found.place < 0 or not depth:
@@ -427,12 +440,12 @@ class Calls:
             )
         return found
 
-    def _class(self, path: str, owner: str) -> Found | None:
+    def _class(self, path: str, owner: str) -> Target | None:
         return (
             (self._names.dotted(path, owner) or self._names.in_unit(path, owner)) if owner else None
         )
 
-    def _linked(self, path: str, name: str) -> Found | None:
+    def _linked(self, path: str, name: str) -> Target | None:
         """Return a function of C that is declared in a header and defined elsewhere.
 
         Beside an included header, or the only one.
@@ -447,11 +460,11 @@ class Calls:
             return beside[0]._replace(confidence=SAME_PACKAGE)
         return found[0] if len(found) == 1 else None
 
-    def _only(self, path: str, name: str) -> Found | None:
+    def _only(self, path: str, name: str) -> Target | None:
         found = self._functions.get((FAMILIES[self._files[path].language], name), ())
         return found[0] if len(found) == 1 and name not in BUILTINS else None
 
-    def _only_method(self, path: str, name: str) -> Found | None:
+    def _only_method(self, path: str, name: str) -> Target | None:
         found = self._methods.get((FAMILIES[self._files[path].language], name), ())
         return (
             found[0]
@@ -460,8 +473,8 @@ class Calls:
         )
 
 
-def _remember(found: list[Found], one: Found) -> None:
-    if len(found) < MOST_ALIKE:
+def _append_bounded(found: list[Target], one: Target) -> None:
+    if len(found) < MAX_SAME_NAME:
         found.append(one)
 
 

@@ -1,7 +1,4 @@
-"""The dependency graph of a source tree.
-
-Which file imports which, which call reaches which definition (B10).
-"""
+"""Build the dependency graph of a source tree: which file imports and calls which."""
 
 from __future__ import annotations
 
@@ -15,15 +12,15 @@ from typing import NamedTuple
 from clew.errors import InputError
 from clew.graph.code.calls import IMPORTED, MODULE, Calls, Names
 from clew.graph.code.languages import GRAMMARS
-from clew.graph.code.module_tree import Bound, SourceTree
+from clew.graph.code.module_tree import ImportedName, SourceTree
 from clew.graph.code.modules import FAMILIES, resolvers
 from clew.graph.code.symbols import symbols
 from clew.graph.code.values import STAR, Definition, FileSymbols, Import
 from clew.types import Edge, Kind, Node, NodeId
 
-LONGEST_EVIDENCE = 120  # characters
+MAX_EVIDENCE = 120  # characters
 
-Said = tuple[str, Import, tuple[Bound, ...]]
+ResolvedImport = tuple[str, Import, tuple[ImportedName, ...]]
 """A file, one of its imports, and what that brings into it."""
 
 
@@ -58,10 +55,10 @@ class CodeGraph:
     imports: tuple[FileLink, ...] = field(repr=False)
     calls: tuple[CallLink, ...] = field(repr=False)
     imports_resolved: int
-    """How many import statements lead to a file of the tree; the others lead outside, or nowhere."""
+    """How many import statements lead to a file of the tree."""
 
     def neighbours(self, *, min_confidence: float = 0.5) -> dict[str, dict[str, float]]:
-        """Return for each file those that it depends on by an import or a call, with the best confidence."""
+        """Return for each file those that it imports or calls, with the best confidence."""
         found: dict[str, dict[str, float]] = {path: {} for path in sorted(self.files)}
         links = [(link.source, link.target, link.confidence) for link in self.imports]
         links += [(link.source, link.target, link.confidence) for link in self.calls]
@@ -71,13 +68,13 @@ class CodeGraph:
         return found
 
 
-def graph(files: Mapping[str, str], languages: Mapping[str, str]) -> CodeGraph:
+def build_graph(files: Mapping[str, str], languages: Mapping[str, str]) -> CodeGraph:
     r"""Return the graph of source texts by path.
 
     A file whose language has no grammar is no part of it.
 
     >>> texts = {"shop/__init__.py": "", "shop/cart.py": "def total(): ...", "main.py": "from shop.cart import total\ntotal()"}
-    >>> made = graph(texts, dict.fromkeys(texts, "python"))
+    >>> made = build_graph(texts, dict.fromkeys(texts, "python"))
     >>> made.imports[0][:3], made.calls[0].evidence
     (('main.py', 'shop/cart.py', 1.0), 'line 2: total()')
     """
@@ -86,7 +83,7 @@ def graph(files: Mapping[str, str], languages: Mapping[str, str]) -> CodeGraph:
         raise InputError(
             "languages", missing[0], "says nothing of this file", "Name the language of every file."
         )
-    return assembled(
+    return connect_files(
         {
             path: symbols(files[path], language=languages[path])
             for path in sorted(files)
@@ -95,10 +92,10 @@ def graph(files: Mapping[str, str], languages: Mapping[str, str]) -> CodeGraph:
     )
 
 
-def assembled(files: Mapping[str, FileSymbols]) -> CodeGraph:
+def connect_files(files: Mapping[str, FileSymbols]) -> CodeGraph:
     """Return the graph of files whose symbols are known."""
     tree = SourceTree(files)
-    bound, said = _bound(tree)
+    bound, said = _resolve_imports(tree)
     names = Names(files, bound)
     return CodeGraph(
         files=files,
@@ -108,11 +105,13 @@ def assembled(files: Mapping[str, FileSymbols]) -> CodeGraph:
     )
 
 
-def _bound(tree: SourceTree) -> tuple[dict[str, list[Bound]], list[Said]]:
+def _resolve_imports(
+    tree: SourceTree,
+) -> tuple[dict[str, list[ImportedName]], list[ResolvedImport]]:
     """Return what each file's imports bring into it, and each import that leads into the tree."""
     by_family = resolvers(tree)
-    bound: dict[str, list[Bound]] = {path: [] for path in tree.paths}
-    said: list[Said] = []
+    bound: dict[str, list[ImportedName]] = {path: [] for path in tree.paths}
+    said: list[ResolvedImport] = []
     for path in tree.paths:
         found = tree.files[path]
         resolver = by_family[FAMILIES[found.language]]
@@ -123,11 +122,11 @@ def _bound(tree: SourceTree) -> tuple[dict[str, list[Bound]], list[Said]]:
     return bound, said
 
 
-def _file_links(said: Iterable[Said], names: Names) -> list[FileLink]:
-    """Link each file to those that it names, and to those that define what it takes through them."""
+def _file_links(said: Iterable[ResolvedImport], names: Names) -> list[FileLink]:
+    """Link each file to those that it imports, and to those that define the imported names."""
     best: dict[tuple[str, str], FileLink] = {}
-    for path, each, brought in _used(said, names):
-        evidence = f"line {each.line}: {_shown(each)}"[:LONGEST_EVIDENCE]
+    for path, each, brought in _without_unused(said, names):
+        evidence = f"line {each.line}: {_format_import(each)}"[:MAX_EVIDENCE]
         for bound in brought:
             origin = names.named(bound.path, bound.name) if bound.name not in ("", STAR) else None
             for target in (bound.path, *(origin.paths if origin else ())):
@@ -138,8 +137,8 @@ def _file_links(said: Iterable[Said], names: Names) -> list[FileLink]:
     return [best[key] for key in sorted(best)]
 
 
-def _used(said: Iterable[Said], names: Names) -> Iterable[Said]:
-    """Leave out the files of a package of Go that hold nothing of what is called through its name."""
+def _without_unused(said: Iterable[ResolvedImport], names: Names) -> Iterable[ResolvedImport]:
+    """Leave out files of a Go package that define nothing that is called through its name."""
     called: dict[tuple[str, str], set[str]] = defaultdict(set)
     for path, found in names.files.items():
         for call in found.calls if found.language == "go" else ():
@@ -152,7 +151,7 @@ def _used(said: Iterable[Said], names: Names) -> Iterable[Said]:
         yield path, each, holding if holding and names.files[path].language == "go" else brought
 
 
-def _shown(said: Import) -> str:
+def _format_import(said: Import) -> str:
     """Return an import in one spelling for all languages."""
     names = ", ".join(
         name if name == local else f"{name} as {local}" for name, local in said.names[:8]
@@ -172,7 +171,7 @@ def _call_links(tree: SourceTree, names: Names) -> Iterable[CallLink]:
             found = calls.reached(path, call)
             if found is not None and found.place != MODULE:
                 written = f"{call.receiver}.{call.name}" if call.receiver else call.name
-                evidence = f"line {call.line}: {written}()"[:LONGEST_EVIDENCE]
+                evidence = f"line {call.line}: {written}()"[:MAX_EVIDENCE]
                 yield CallLink(
                     path,
                     call.start,
@@ -183,13 +182,11 @@ def _call_links(tree: SourceTree, names: Names) -> Iterable[CallLink]:
                 )
 
 
-# From the graph of a source tree to edges between the nodes that its files have become.
-
 IMPORTS, DEFINES, CALLS = "IMPORTS", "DEFINES", "CALLS"
 CODE_EDGES = frozenset({IMPORTS, DEFINES, CALLS})
 # edges of one kind from a node: the surest stay, so that a walk is not lost in a list of constants
-MOST_OUT = 32
-MOST_IN = 64  # and to a node: what everything calls explains nothing
+MAX_OUT = 32
+MAX_IN = 64  # and to a node: what everything calls explains nothing
 MIN_CONFIDENCE = 0.4  # of a call: the only method of its name in the tree
 MAX_EDGE_EVIDENCE = 200  # characters
 
@@ -239,12 +236,12 @@ def edges_between(
     File imports file, file defines in chunk, chunk calls chunk.
 
     There is one edge of a kind between two nodes, with the surest evidence; none from a node to
-    itself. A file without nodes is passed over. A node has at most `MOST_OUT` edges from it and
-    `MOST_IN` to it of each kind but DEFINES, which a file has to each of its chunks that begins a
+    itself. A file without nodes is passed over. A node has at most `MAX_OUT` edges from it and
+    `MAX_IN` to it of each kind but DEFINES, which a file has to each of its chunks that begins a
     definition.
     """
-    imports = _bounded(_best(_imports(places, graph, now)))
-    calls = _bounded(_best(_calls(places, graph, now)))
+    imports = _limit_degree(_best_by_pair(_imports(places, graph, now)))
+    calls = _limit_degree(_best_by_pair(_calls(places, graph, now)))
     return (*imports, *_defines(places, graph, now), *calls)
 
 
@@ -312,7 +309,7 @@ def _edge(
     )
 
 
-def _best(edges: Iterable[Edge]) -> list[Edge]:
+def _best_by_pair(edges: Iterable[Edge]) -> list[Edge]:
     """Keep the surest edge between two nodes, the first of several."""
     best: dict[tuple[NodeId, NodeId], Edge] = {}
     for edge in edges:
@@ -322,14 +319,14 @@ def _best(edges: Iterable[Edge]) -> list[Edge]:
     return list(best.values())
 
 
-def _bounded(edges: Sequence[Edge]) -> list[Edge]:
+def _limit_degree(edges: Sequence[Edge]) -> list[Edge]:
     """Keep so many edges from and to each node, the surest first, in the order they came."""
     surest = sorted(range(len(edges)), key=lambda place: (-edges[place].confidence, place))
     out, into = Counter[NodeId](), Counter[NodeId]()
     kept = []
     for place in surest:
         edge = edges[place]
-        if out[edge.source] < MOST_OUT and into[edge.target] < MOST_IN:
+        if out[edge.source] < MAX_OUT and into[edge.target] < MAX_IN:
             out[edge.source] += 1
             into[edge.target] += 1
             kept.append(place)

@@ -1,4 +1,4 @@
-"""How does each language write an import? One short reader each, from a statement of the syntax tree."""
+"""Read import statements of each language from its syntax tree."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ import numpy as np
 from clew.graph.code.languages import is_plausible, parser_of, syntax_tree
 from clew.graph.code.values import STAR, Import
 
-# The tree of a Rust `use`, flattened: which names come from which module.
-
 _SIGN = re.compile(r"//[^\n]*|/\*(?:.*?\*/|.*)|::|\bas\b|[{},*]|[\w#]+", re.DOTALL)
-_LONGEST_PATH = 20  # names
+_MAX_PATH = 20  # names
 
 
-def uses(tree: str) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
+def flatten_uses(tree: str) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
     """Return each module with the names that are taken from it and their names here.
 
-    >>> uses("crate::shop::{self, Cart, order::{place as put, *}}")
+    >>> flatten_uses("crate::shop::{self, Cart, order::{place as put, *}}")
     [('crate', (('shop', 'shop'),)), ('crate::shop', (('Cart', 'Cart'),)), ('crate::shop::order', (('place', 'put'), ('*', '*')))]
     """
     taken: dict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -42,11 +40,11 @@ def _leaves(tree: str) -> list[tuple[list[str], str]]:
     alias: str | None = None
     for sign in [*_SIGN.findall(tree), ","]:
         if sign == "{":
-            outside.append([*outside[-1], *path][:_LONGEST_PATH])
+            outside.append([*outside[-1], *path][:_MAX_PATH])
             path = []
         elif sign in (",", "}"):
             if path:
-                leaves.append(([*outside[-1], *path][:_LONGEST_PATH], alias or ""))
+                leaves.append(([*outside[-1], *path][:_MAX_PATH], alias or ""))
             path, alias = [], None
             if sign == "}" and len(outside) > 1:
                 outside.pop()
@@ -59,9 +57,7 @@ def _leaves(tree: str) -> list[tuple[list[str], str]]:
     return leaves
 
 
-# What does a grammar's query find in a text? Names, places and lines, in characters.
-
-SMALL = 4_000  # letters: so much is parsed whatever it is
+SMALL_SOURCE = 4_000  # letters: so much is parsed whatever it is
 _QUERIES = {  # languages that share some of their queries
     "javascript": ("ecmascript", "javascript", "jsx"),
     "typescript": ("ecmascript", "typescript"),
@@ -88,11 +84,13 @@ def captures(text: str, language: str) -> Iterator[dict[str, Captured]]:
     data = text.encode(errors="surrogatepass")
     # kept: its nodes do not keep it
     tree = (
-        syntax_tree(language, data) if len(text) <= SMALL or is_plausible(text, language) else None
+        syntax_tree(language, data)
+        if len(text) <= SMALL_SOURCE or is_plausible(text, language)
+        else None
     )
     if tree is None:
         return
-    place = offsets(text, data)
+    place = offset_converter(text, data)
     cursor = import_module("tree_sitter").QueryCursor(_query(language))
     for _, found in cursor.matches(tree.root_node):
         yield {name: _captured(nodes[0], data, place) for name, nodes in found.items()}
@@ -100,18 +98,18 @@ def captures(text: str, language: str) -> Iterator[dict[str, Captured]]:
 
 def _captured(node: Any, data: bytes, place: Callable[[int], int]) -> Captured:
     start, end = node.start_byte, node.end_byte
-    said = data[start:end].decode(errors="surrogatepass") if end - start <= _LONGEST_NAME else ""
+    said = data[start:end].decode(errors="surrogatepass") if end - start <= _MAX_NAME else ""
     return Captured(said, place(start), place(end), node.start_point[0] + 1, node)
 
 
 # bytes; what is longer is a whole definition or an expression, and nobody's name
-_LONGEST_NAME = 400
+_MAX_NAME = 400
 
 
-def offsets(text: str, data: bytes) -> Callable[[int], int]:
+def offset_converter(text: str, data: bytes) -> Callable[[int], int]:
     """Return what turns an offset in the UTF-8 bytes of a text into one in its characters.
 
-    >>> place = offsets("é=f", "é=f".encode())
+    >>> place = offset_converter("é=f", "é=f".encode())
     >>> [place(byte) for byte in (0, 2, 3, 4)]
     [0, 1, 2, 3]
     """
@@ -133,7 +131,7 @@ def _query(language: str) -> Any:
 
 
 Names = tuple[tuple[str, str], ...]
-Said = tuple[str, Names, str, int]
+ImportParts = tuple[str, Names, str, int]
 """Module, names, alias and level."""
 
 
@@ -153,7 +151,7 @@ def _text(node: Any) -> str:
 # Python
 
 
-def _python(node: Any, _: Captured | None) -> Iterator[Said]:
+def _python(node: Any, _: Captured | None) -> Iterator[ImportParts]:
     named = node.children_by_field_name("name")
     if node.type == "import_statement":
         yield from ((_text(_inner(each)), (), _alias(each), 0) for each in named)
@@ -180,7 +178,7 @@ def _alias(node: Any) -> str:
 # JavaScript and TypeScript
 
 
-def _javascript(node: Any, target: Captured | None) -> Iterator[Said]:
+def _javascript(node: Any, target: Captured | None) -> Iterator[ImportParts]:
     if node.type == "call_expression":
         strings = [
             each
@@ -205,7 +203,7 @@ def _clause(node: Any) -> tuple[Names, str]:
     names: list[tuple[str, str]] = []
     alias = ""
     waiting = list(node.named_children)
-    for _, child in zip(range(_MOST_PARTS), _drained(waiting), strict=False):
+    for _, child in zip(range(_MAX_PARTS), _iterate_growing(waiting), strict=False):
         if child.type in ("import_clause", "named_imports", "export_clause"):
             waiting += child.named_children
         elif child.type in ("import_specifier", "export_specifier"):
@@ -220,10 +218,10 @@ def _clause(node: Any) -> tuple[Names, str]:
     return tuple(names), alias
 
 
-_MOST_PARTS = 10_000
+_MAX_PARTS = 10_000
 
 
-def _drained(waiting: list[Any]) -> Iterator[Any]:
+def _iterate_growing(waiting: list[Any]) -> Iterator[Any]:
     at = 0
     while at < len(waiting):
         yield waiting[at]
@@ -250,7 +248,7 @@ def _unquoted(node: Any) -> str:
 # Go, Java, C, Rust
 
 
-def _go(node: Any, _: Captured | None) -> Iterator[Said]:
+def _go(node: Any, _: Captured | None) -> Iterator[ImportParts]:
     alias = _text(node.child_by_field_name("name"))
     names: Names = ((STAR, STAR),) if alias == "." else ()
     yield (
@@ -261,7 +259,7 @@ def _go(node: Any, _: Captured | None) -> Iterator[Said]:
     )
 
 
-def _java(node: Any, _: Captured | None) -> Iterator[Said]:
+def _java(node: Any, _: Captured | None) -> Iterator[ImportParts]:
     said = (
         re.sub(r"\s", " ", _text(node)).removeprefix("import ").strip(" ;").removeprefix("static ")
     )
@@ -270,24 +268,24 @@ def _java(node: Any, _: Captured | None) -> Iterator[Said]:
         yield module, ((name, name),), "", 0
 
 
-def _include(node: Any, _: Captured | None) -> Iterator[Said]:
+def _include(node: Any, _: Captured | None) -> Iterator[ImportParts]:
     path = node.child_by_field_name("path")
     if path is not None and path.type in ("string_literal", "system_lib_string"):
         yield _text(path).strip('"'), ((STAR, STAR),), "", 0
 
 
-def _rust(node: Any, _: Captured | None) -> Iterator[Said]:
+def _rust(node: Any, _: Captured | None) -> Iterator[ImportParts]:
     if node.type == "mod_item":
         name = _text(node.child_by_field_name("name"))
         yield f"self::{name}", (), name, 0
         return
     yield from (
         (module, names, "", 0)
-        for module, names in uses(_text(node.child_by_field_name("argument")))
+        for module, names in flatten_uses(_text(node.child_by_field_name("argument")))
     )
 
 
-_READERS: dict[str, Callable[[Any, Captured | None], Iterator[Said]]] = {
+_READERS: dict[str, Callable[[Any, Captured | None], Iterator[ImportParts]]] = {
     "python": _python,
     "javascript": _javascript,
     "typescript": _javascript,

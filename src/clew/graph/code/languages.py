@@ -1,4 +1,4 @@
-"""The programming languages whose syntax is known, and the grammars that know it."""
+"""Parse source texts with the tree-sitter grammars that are installed."""
 
 from __future__ import annotations
 
@@ -30,30 +30,33 @@ GRAMMARS = {
 # something else.
 CONTAINERS = frozenset(
     """
-    class_definition class_declaration abstract_class_declaration interface_declaration enum_declaration record_declaration
-    annotation_type_declaration internal_module module impl_item trait_item mod_item class_specifier struct_specifier
-    union_specifier namespace_definition linkage_specification
+    class_definition class_declaration abstract_class_declaration interface_declaration
+    enum_declaration record_declaration annotation_type_declaration internal_module module impl_item
+    trait_item mod_item class_specifier struct_specifier union_specifier namespace_definition
+    linkage_specification
     """.split()
 )
 FUNCTIONS = frozenset(
     """
-    function_definition function_declaration generator_function_declaration method_definition method_declaration
-    constructor_declaration function_item macro_definition struct_item enum_item type_declaration type_alias_declaration
-    variable_declarator
+    function_definition function_declaration generator_function_declaration method_definition
+    method_declaration constructor_declaration function_item macro_definition struct_item enum_item
+    type_declaration type_alias_declaration variable_declarator
     """.split()
 )
 WRAPPERS = frozenset(
-    "decorated_definition export_statement template_declaration ambient_declaration lexical_declaration".split()
+    "decorated_definition export_statement template_declaration ambient_declaration "
+    "lexical_declaration".split()
 )
 IMPORTS = frozenset(
-    "import_statement import_from_statement future_import_statement import_declaration use_declaration".split()
+    "import_statement import_from_statement future_import_statement import_declaration "
+    "use_declaration".split()
 )
 
 # CPU time that parsing may take: programs take 0.2 to 0.5 µs a byte.
 PARSING_SECONDS = 0.25
-PARSING_SECONDS_A_BYTE = 5e-6
+PARSING_SECONDS_PER_BYTE = 5e-6
 # after which it is looked at how much was used; other threads run meanwhile
-_LOOK_MICROSECONDS = 20_000
+_SLICE_MICROSECONDS = 20_000
 
 
 class Kinds(NamedTuple):
@@ -102,7 +105,7 @@ def syntax_tree(format: str, source: bytes) -> Any | None:
     JavaScript parser busy for 3 s, 8 kB of `%*` take the Python parser 2 GB.
     """
     parser = _stopping_parser(format)
-    limit = time.thread_time() + PARSING_SECONDS + PARSING_SECONDS_A_BYTE * len(source)
+    limit = time.thread_time() + PARSING_SECONDS + PARSING_SECONDS_PER_BYTE * len(source)
     while True:
         try:
             return parser.parse(source)  # goes on where it stopped
@@ -112,12 +115,12 @@ def syntax_tree(format: str, source: bytes) -> Any | None:
 
 
 def _stopping_parser(format: str) -> Any:
-    """Return a parser of its own, since one that has stopped remembers its text, that stops after a while."""
+    """Return a new parser with a timeout; one that timed out cannot be used for another text."""
     with warnings.catch_warnings():
         # which crashes in 0.25.2
         warnings.filterwarnings("ignore", "Use the progress_callback", DeprecationWarning)
         return type(parser_of(format))(
-            parser_of(format).language, timeout_micros=_LOOK_MICROSECONDS
+            parser_of(format).language, timeout_micros=_SLICE_MICROSECONDS
         )
 
 
@@ -138,17 +141,16 @@ def kinds_of(format: str) -> Kinds:
     )
 
 
-# Is it worth parsing? Quotes and brackets that do not close make a parser search for hours.
-#
+# Unclosed quotes and brackets keep a parser busy for hours.
 # The recovery from errors of tree-sitter takes quadratic time and worse on texts that are no
 # programs: 60 kB of `/*"` keep it
 # busy for 20 s. `syntax_tree` stops that, but most such texts are known by one look in linear time.
 
-LARGEST_SOURCE = 1_000_000  # letters; larger files are generated
-LONGEST_LINE = 4_000  # a longer line is minified, and there is nothing to see between lines
-DEEPEST_BRACKET = 200
-FEW_ERRORS = 2
-LINES_AN_ERROR = 100  # so many lines may hold one quote or bracket that this simple look misjudges
+MAX_SOURCE = 1_000_000  # letters; larger files are generated
+MAX_LINE = 4_000  # a longer line is minified, and there is nothing to see between lines
+MAX_BRACKET_DEPTH = 200
+ALLOWED_ERRORS = 2
+LINES_PER_ERROR = 100  # so many lines may hold one quote or bracket that this simple look misjudges
 
 
 def _over_lines(body: str, closing: str) -> str:
@@ -181,7 +183,7 @@ def is_plausible(text: str, format: str) -> bool:
     >>> is_plausible("def f(a):\n    return a['(']", "python"), is_plausible("/*\n\"\n" * 99, "java")
     (True, False)
     """
-    if len(text) > LARGEST_SOURCE or _has_long_line(text):
+    if len(text) > MAX_SOURCE or _has_long_line(text):
         return False
     if format in _LINEAR:
         return True
@@ -192,13 +194,13 @@ def is_plausible(text: str, format: str) -> bool:
         return False
     lowest, deepest, left = _depths(bare)
     errors = bare.count('"') + (other is not None) + abs(left) - lowest
-    return deepest <= DEEPEST_BRACKET and (
-        errors <= FEW_ERRORS or errors <= FEW_ERRORS + text.count("\n") // LINES_AN_ERROR
+    return deepest <= MAX_BRACKET_DEPTH and (
+        errors <= ALLOWED_ERRORS or errors <= ALLOWED_ERRORS + text.count("\n") // LINES_PER_ERROR
     )
 
 
 def _depths(bare: str) -> tuple[int, int, int]:
-    """Return how far brackets close more than was open, how deep they nest, and how many are open at the end."""
+    """Return the lowest, the greatest and the final bracket depth."""
     steps = np.frombuffer(bare.encode(errors="replace").translate(_STEP, _NO_BRACKET), np.int8)
     depths = np.cumsum(steps, dtype=np.int64)
     return (
@@ -209,10 +211,10 @@ def _depths(bare: str) -> tuple[int, int, int]:
 
 
 def _has_long_line(text: str) -> bool:
-    """Tell whether a line is too long, by leaps from line end to line end as far as a line may go."""
+    """Tell whether a line is longer than MAX_LINE."""
     at = 0
-    while len(text) - at > LONGEST_LINE:
-        at = text.rfind("\n", at, at + LONGEST_LINE + 1) + 1
+    while len(text) - at > MAX_LINE:
+        at = text.rfind("\n", at, at + MAX_LINE + 1) + 1
         if not at:
             return True
     return False

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import PurePath
 
 from clew.file_formats import HEAD_BYTES, detect
-from clew.graph.code.graph import CODE_EDGES, FileNodes, assembled, edges_between, file_nodes
+from clew.graph.code.graph import CODE_EDGES, FileNodes, connect_files, edges_between, file_nodes
 from clew.graph.code.languages import GRAMMARS
 from clew.graph.code.symbols import symbols
 from clew.graph.code.values import FileSymbols
@@ -26,14 +26,14 @@ from clew.types import Edge, Node, NodeId
 RETRACTED = "no longer in the source"
 _CPP = re.compile(r"^[^\S\n]*+(?:class|namespace|template|using)\b", re.MULTILINE)
 
-Known = MutableMapping[tuple[str, str], FileSymbols]
+SymbolCache = MutableMapping[tuple[str, str], FileSymbols]
 """The symbols of texts, by the hash of every letter (a node's own hash overlooks white space) and
 language.
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
+class LinkReport:
     """What a linking did: edges there should be, edges written, edges taken back, files parsed."""
 
     edges: int
@@ -55,17 +55,21 @@ def language_of(path: str, text: str) -> str | None:
 
 
 def link_code(
-    store: Store, files: Iterable[tuple[str, Node]], *, now: datetime, known: Known | None = None
-) -> Linked:
-    """Write the edges between the live files of a source tree, given each file's path and outermost node.
+    store: Store,
+    files: Iterable[tuple[str, Node]],
+    *,
+    now: datetime,
+    known: SymbolCache | None = None,
+) -> LinkReport:
+    """Write the code edges between live files, given each file's path and outermost node.
 
     An edge that holds no longer gets the weight and confidence 0: nothing in a store is ever
     unsaid.
     """
     roots = {PurePath(path).as_posix(): root for path, root in files}
-    cache: Known = {} if known is None else known
+    cache: SymbolCache = {} if known is None else known
     before = len(cache)
-    graph = assembled(
+    graph = connect_files(
         {
             path: found
             for path, root in sorted(roots.items())
@@ -73,14 +77,14 @@ def link_code(
         }
     )
     with store.transaction():
-        places = _places(store, {path: roots[path] for path in graph.files})
+        places = _file_nodes(store, {path: roots[path] for path in graph.files})
         wanted = edges_between(places, graph, now)
-        fresh, stale = _differences(wanted, _present(store, places), now)
+        fresh, stale = _differences(wanted, _stored_edges(store, places), now)
         store.link([*fresh, *stale])
-    return Linked(len(wanted), len(fresh), len(stale), len(cache) - before)
+    return LinkReport(len(wanted), len(fresh), len(stale), len(cache) - before)
 
 
-def _symbols(path: str, root: Node, cache: Known) -> FileSymbols | None:
+def _symbols(path: str, root: Node, cache: SymbolCache) -> FileSymbols | None:
     language = language_of(path, root.text)
     if language is None:
         return None
@@ -93,7 +97,7 @@ def _symbols(path: str, root: Node, cache: Known) -> FileSymbols | None:
     return cache[key]
 
 
-def _places(store: Store, roots: dict[str, Node]) -> dict[str, FileNodes]:
+def _file_nodes(store: Store, roots: dict[str, Node]) -> dict[str, FileNodes]:
     """Return the nodes of each file, read with one question for all."""
     below: dict[NodeId, list[Node]] = {root.id: [] for root in roots.values()}
     for node in store.get(store.family(list(below))).values():
@@ -102,7 +106,7 @@ def _places(store: Store, roots: dict[str, Node]) -> dict[str, FileNodes]:
     return {path: file_nodes(root, below[root.id]) for path, root in roots.items()}
 
 
-def _present(store: Store, places: dict[str, FileNodes]) -> list[Edge]:
+def _stored_edges(store: Store, places: dict[str, FileNodes]) -> list[Edge]:
     """Return the code edges that the store has between these files."""
     nodes = {
         id for each in places.values() for id in (each.root, *(piece.id for piece in each.pieces))

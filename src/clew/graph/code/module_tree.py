@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from clew.graph.code.values import FileSymbols, Import
 
 
-class Bound(NamedTuple):
+class ImportedName(NamedTuple):
     """A name in an importing file, and what it stands for."""
 
     local: str
@@ -23,7 +23,7 @@ class Bound(NamedTuple):
 class Resolver(Protocol):
     """Follows the imports of one family of languages."""
 
-    def bound(self, path: str, said: Import) -> tuple[Bound, ...]:
+    def bound(self, path: str, said: Import) -> tuple[ImportedName, ...]:
         """Return what an import of a file brings into it.
 
         Nothing where it leads out of the tree.
@@ -62,10 +62,10 @@ class SourceTree:
             for path in self._named.get(posixpath.basename(tail), ())
             if path == tail or path.endswith(f"/{tail}")
         ]
-        return nearest(found[:_MOST_ALIKE], near)
+        return nearest(found[:_MAX_CANDIDATES], near)
 
 
-_MOST_ALIKE = 1_000  # files of the same name that are compared
+_MAX_CANDIDATES = 1_000  # files of the same name that are compared
 
 
 def nearest(paths: Collection[str], near: str) -> str | None:
@@ -74,12 +74,12 @@ def nearest(paths: Collection[str], near: str) -> str | None:
     >>> nearest(["a/x/m.h", "b/m.h"], "a/x/main.c"), nearest(["p/m.h", "q/m.h"], "main.c")
     ('a/x/m.h', None)
     """
-    ordered = sorted(paths, key=lambda path: (-shared(path, near), path))
-    tied = len(ordered) > 1 and shared(ordered[0], near) == shared(ordered[1], near)
+    ordered = sorted(paths, key=lambda path: (-shared_folders(path, near), path))
+    tied = len(ordered) > 1 and shared_folders(ordered[0], near) == shared_folders(ordered[1], near)
     return ordered[0] if ordered and not tied else None
 
 
-def shared(one: str, other: str) -> int:
+def shared_folders(one: str, other: str) -> int:
     """Return how many folders two paths begin with together."""
     pairs = zip(one.split("/")[:-1], other.split("/")[:-1], strict=False)
     return next(
@@ -94,7 +94,7 @@ def folder_of(path: str) -> str:
 
 
 def folders_above(path: str) -> list[str]:
-    """Return the folders that a file stands in, innermost first, the outermost (empty or the root) last.
+    """Return the folders above a file, innermost first; the last is "" or the root.
 
     >>> folders_above("a/b/c.py")
     ['a/b', 'a', '']

@@ -1,7 +1,4 @@
-"""Where does an import lead? To files of the same tree, by the rules of each language.
-
-Elsewhere is nowhere.
-"""
+"""Resolve imports to files of the same source tree, by the rules of each language."""
 
 from __future__ import annotations
 
@@ -10,13 +7,13 @@ import sys
 from collections import defaultdict
 
 from clew.graph.code.module_tree import (
-    Bound,
+    ImportedName,
     Resolver,
     SourceTree,
     folder_of,
     folders_above,
     nearest,
-    shared,
+    shared_folders,
 )
 from clew.graph.code.values import STAR, Definition, DefinitionKind, Import, Scopes
 
@@ -29,10 +26,10 @@ class Includes:
     def __init__(self, tree: SourceTree) -> None:
         self._tree = tree
 
-    def bound(self, path: str, said: Import) -> tuple[Bound, ...]:
+    def bound(self, path: str, said: Import) -> tuple[ImportedName, ...]:
         """Return the included file, whose names are all seen."""
         found = self._file(path, said.module)
-        return (Bound(STAR, found, STAR),) if found is not None and found != path else ()
+        return (ImportedName(STAR, found, STAR),) if found is not None and found != path else ()
 
     def _file(self, path: str, module: str) -> str | None:
         plain = module.strip("<>")
@@ -49,8 +46,8 @@ class Includes:
 # Go: a package is a folder; the name of the module is what most imports of the tree's own folders
 # begin with.
 
-DEEPEST = 8  # folders of an import path that are tried
-MOST_FILES = 32  # of one package that an import leads to
+MAX_IMPORT_FOLDERS = 8  # folders of an import path that are tried
+MAX_PACKAGE_FILES = 32  # of one package that an import leads to
 
 
 class GoPackages:
@@ -64,20 +61,20 @@ class GoPackages:
         self._tails: dict[str, list[str]] = defaultdict(list)
         for folder in self._packages:
             parts = folder.split("/")
-            for take in range(1, min(DEEPEST, len(parts)) + 1):
+            for take in range(1, min(MAX_IMPORT_FOLDERS, len(parts)) + 1):
                 self._tails["/".join(parts[-take:])].append(folder)
         self._module = self._most_used_prefix()
 
-    def bound(self, path: str, said: Import) -> tuple[Bound, ...]:
+    def bound(self, path: str, said: Import) -> tuple[ImportedName, ...]:
         """Return the files of the imported package, each under the package's name here."""
         folder = self._folder(said.module)
         if folder is None:
             return ()
-        files = [file for file in self._packages[folder] if file != path][:MOST_FILES]
+        files = [file for file in self._packages[folder] if file != path][:MAX_PACKAGE_FILES]
         if said.names:  # a dot: all names of the package, without one for the package
-            return tuple(Bound(STAR, file, STAR) for file in files)
+            return tuple(ImportedName(STAR, file, STAR) for file in files)
         return tuple(
-            Bound(said.alias or self._tree.files[file].package, file, "") for file in files
+            ImportedName(said.alias or self._tree.files[file].package, file, "") for file in files
         )
 
     def _folder(self, module: str) -> str | None:
@@ -116,12 +113,12 @@ class GoPackages:
 
 
 def _splits(module: str) -> list[tuple[str, str]]:
-    """Return the ways to part an import path into a module's name, which begins with a domain or stands alone, and a folder."""
+    """Return the ways to split an import path into a module name and a folder."""
     parts = module.split("/")
     least = 2 if "." in parts[0] else 1
     return [
         ("/".join(parts[:at]), "/".join(parts[at:]))
-        for at in range(least, min(len(parts), DEEPEST + least))
+        for at in range(least, min(len(parts), MAX_IMPORT_FOLDERS + least))
     ]
 
 
@@ -135,7 +132,7 @@ def _sources(paths: list[str]) -> list[str]:
 
 # Java: a class is known by its package and its name, wherever its file lies.
 
-JAVA_MOST_FILES = 200  # of one package that are seen through a star
+JAVA_MAX_PACKAGE_FILES = 200  # of one package that are seen through a star
 
 
 class JavaPackages:
@@ -156,26 +153,26 @@ class JavaPackages:
         if "." not in definition.qualified:
             self._packages[package].append((definition.name, path))
 
-    def bound(self, path: str, said: Import) -> tuple[Bound, ...]:
+    def bound(self, path: str, said: Import) -> tuple[ImportedName, ...]:
         """Return the classes that an import brings into a file, or the member of one."""
         name = said.names[0][0] if said.names else ""
         if name == STAR and said.module in self._packages:
             return self._seen(said.module, besides=path)
         whole = nearest(self._classes.get(f"{said.module}.{name}", ()), path)
         if whole is not None and whole != path:
-            return (Bound(name, whole, name),)
+            return (ImportedName(name, whole, name),)
         owner = nearest(self._classes.get(said.module, ()), path)
         return (
-            (Bound(name, owner, f"{said.module.rpartition('.')[2]}.{name}"),)
+            (ImportedName(name, owner, f"{said.module.rpartition('.')[2]}.{name}"),)
             if owner and owner != path
             else ()
         )
 
-    def _seen(self, package: str, *, besides: str) -> tuple[Bound, ...]:
+    def _seen(self, package: str, *, besides: str) -> tuple[ImportedName, ...]:
         """Return the classes of a package that a star makes visible."""
         return tuple(
-            Bound(name, path, name)
-            for name, path in self._packages.get(package, ())[:JAVA_MOST_FILES]
+            ImportedName(name, path, name)
+            for name, path in self._packages.get(package, ())[:JAVA_MAX_PACKAGE_FILES]
             if path != besides
         )
 
@@ -195,14 +192,14 @@ class JavaScriptModules:
     def __init__(self, tree: SourceTree) -> None:
         self._tree = tree
 
-    def bound(self, path: str, said: Import) -> tuple[Bound, ...]:
+    def bound(self, path: str, said: Import) -> tuple[ImportedName, ...]:
         """Return the names that an import brings into a file."""
         found = self._file(path, said.module)
         if found is None or found == path:
             return ()
-        bound = [Bound(local, found, name) for name, local in said.names]
+        bound = [ImportedName(local, found, name) for name, local in said.names]
         if said.alias or not bound:
-            bound.append(Bound(said.alias, found, ""))
+            bound.append(ImportedName(said.alias, found, ""))
         return tuple(bound)
 
     def _file(self, path: str, module: str) -> str | None:
@@ -235,7 +232,7 @@ class JavaScriptModules:
 
 PYTHON_ENDINGS = (".py", ".pyi")
 SOURCE_FOLDERS = frozenset({"src", "lib", "python", "source", "packages"})
-DEEPEST_NAMESPACE = 6  # folders without an __init__ that may be packages all the same
+MAX_NAMESPACE_DEPTH = 6  # folders without an __init__ that may be packages all the same
 
 
 class PythonModules:
@@ -252,28 +249,28 @@ class PythonModules:
             if path.endswith(PYTHON_ENDINGS):
                 self._index(path)
 
-    def bound(self, path: str, said: Import) -> tuple[Bound, ...]:
+    def bound(self, path: str, said: Import) -> tuple[ImportedName, ...]:
         """Return the modules and names that an import brings into a file."""
         if not said.names:
             found = self._module(path, said.module, 0)
-            return (Bound(said.alias or said.module, found, ""),) if found else ()
+            return (ImportedName(said.alias or said.module, found, ""),) if found else ()
         home = self._module(path, said.module, said.level)
         each = (self._name(path, said, home, name, local) for name, local in said.names)
         return tuple(bound for bound in each if bound is not None)
 
     def _name(
         self, path: str, said: Import, home: str | None, name: str, local: str
-    ) -> Bound | None:
+    ) -> ImportedName | None:
         """Return what one name of `from … import` is.
 
         A name of the module, or a module below it.
         """
         if name == STAR:
-            return Bound(STAR, home, STAR) if home else None
+            return ImportedName(STAR, home, STAR) if home else None
         below = self._module(path, f"{said.module}.{name}".lstrip("."), said.level)
         if below is not None and below != path and not self._says(home, name):
-            return Bound(local, below, "")
-        return Bound(local, home, name) if home and home != path else None
+            return ImportedName(local, below, "")
+        return ImportedName(local, home, name) if home and home != path else None
 
     def _says(self, home: str | None, name: str) -> bool:
         """Tell whether a package gives a name a meaning other than the module below it."""
@@ -322,7 +319,7 @@ class PythonModules:
         above = set(folders_above(path))
         known = self._named.get(module, ())
         fit = [
-            (not packaged, -shared(file, path), file)
+            (not packaged, -shared_folders(file, path), file)
             for packaged, root, file in known
             if packaged or root in above or posixpath.basename(root) in SOURCE_FOLDERS
         ]
@@ -342,7 +339,7 @@ class PythonModules:
         while self._is_package(folder) and folder not in ("", "/"):
             folder, name = posixpath.split(folder)
             parts.insert(0, name)
-        for _ in range(DEEPEST_NAMESPACE):
+        for _ in range(MAX_NAMESPACE_DEPTH):
             if parts:
                 self._named[".".join(parts)].append((packaged, folder, path))
             if folder in ("", "/"):
@@ -370,13 +367,13 @@ class RustModules:
             if posixpath.basename(path) == "lib.rs"
         }
 
-    def bound(self, path: str, said: Import) -> tuple[Bound, ...]:
+    def bound(self, path: str, said: Import) -> tuple[ImportedName, ...]:
         """Return the modules and names that a `use` or a `mod` brings into a file."""
         said = self._outside(path, said)
         if not said.names:
             found = self._follow(path, said.module.split("::"))
             return (
-                (Bound(said.alias, found[0], ""),)
+                (ImportedName(said.alias, found[0], ""),)
                 if found and not found[1] and found[0] != path
                 else ()
             )
@@ -387,7 +384,7 @@ class RustModules:
         return tuple(bound for bound in each if bound is not None)
 
     def _outside(self, path: str, said: Import) -> Import:
-        """Return an import as the file would write it outside its inner modules, where `super` is the file itself."""
+        """Return an import as written outside inner modules, where `super` is the file itself."""
         if not said.module.startswith("super"):
             return said
         if path not in self._scopes:
@@ -403,15 +400,15 @@ class RustModules:
         )
         return said._replace(module="::".join(["self", *parts[inner:]])) if inner else said
 
-    def _name(self, path: str, parts: list[str], local: str) -> Bound | None:
+    def _name(self, path: str, parts: list[str], local: str) -> ImportedName | None:
         star = parts[-1] == STAR
         found = self._follow(path, parts[:-1] if star else parts)
         if found is None or found[0] == path:
             return None
         file, rest = found
         if star:
-            return Bound(STAR, file, STAR) if not rest else None
-        return Bound(local, file, ".".join(rest))
+            return ImportedName(STAR, file, STAR) if not rest else None
+        return ImportedName(local, file, ".".join(rest))
 
     def _follow(self, path: str, parts: list[str]) -> tuple[str, list[str]] | None:
         """Return the file that a path of modules leads to, and the names that are left."""

@@ -1,7 +1,4 @@
-"""From a text to its symbols.
-
-The matches of a query become definitions, imports, calls and bindings.
-"""
+"""Parse a source text into its definitions, imports, calls and bindings."""
 
 from __future__ import annotations
 
@@ -26,12 +23,10 @@ from clew.graph.code.values import (
     Import,
 )
 
-# What stands inside what? Definitions get their qualified names from the spans around them.
-
-DEEPEST = 20  # names of a qualified name; deeper ones are told by their innermost
+MAX_DEPTH = 20  # names of a qualified name; deeper ones are told by their innermost
 
 
-class Raw(NamedTuple):
+class RawDefinition(NamedTuple):
     """A definition as it was found.
 
     `owner` is the type that it names itself, `kind` is None for what only holds others.
@@ -45,17 +40,19 @@ class Raw(NamedTuple):
     kind: DefinitionKind | None
 
 
-def nested(found: Iterable[Raw], bases: Sequence[tuple[str, int]]) -> tuple[Definition, ...]:
-    """Return the definitions in the order of the text, each with the names around it and a class with its bases."""
+def nest_definitions(
+    found: Iterable[RawDefinition], bases: Sequence[tuple[str, int]]
+) -> tuple[Definition, ...]:
+    """Return the definitions in text order, with qualified names and the bases of classes."""
     ordered = sorted(set(found), key=lambda raw: (raw.start, -raw.end, raw.name))
     derived = _bases(ordered, bases)
-    stack: list[tuple[Raw, tuple[str, ...]]] = []
+    stack: list[tuple[RawDefinition, tuple[str, ...]]] = []
     definitions: list[Definition] = []
     for index, raw in enumerate(ordered):
         while stack and stack[-1][0].end <= raw.start:
             stack.pop()
         outside = stack[-1][1] if stack else ()
-        path = (*outside, *filter(None, raw.owner.split(".")), raw.name)[-DEEPEST:]
+        path = (*outside, *filter(None, raw.owner.split(".")), raw.name)[-MAX_DEPTH:]
         if raw.kind is not None:
             kind = _kind(raw, stack[-1][0] if stack else None)
             definitions.append(
@@ -73,14 +70,16 @@ def nested(found: Iterable[Raw], bases: Sequence[tuple[str, int]]) -> tuple[Defi
     return tuple(definitions)
 
 
-def _kind(raw: Raw, outside: Raw | None) -> DefinitionKind:
+def _kind(raw: RawDefinition, outside: RawDefinition | None) -> DefinitionKind:
     if raw.kind is not DefinitionKind.FUNCTION:
         return raw.kind or DefinitionKind.MODULE
     inside = raw.owner or (outside is not None and outside.kind in (DefinitionKind.CLASS, None))
     return DefinitionKind.METHOD if inside else DefinitionKind.FUNCTION
 
 
-def _bases(ordered: Sequence[Raw], bases: Sequence[tuple[str, int]]) -> dict[int, list[str]]:
+def _bases(
+    ordered: Sequence[RawDefinition], bases: Sequence[tuple[str, int]]
+) -> dict[int, list[str]]:
     """Give each base to the class whose beginning it stands nearest after."""
     classes = [
         (raw.start, index) for index, raw in enumerate(ordered) if raw.kind is DefinitionKind.CLASS
@@ -94,12 +93,10 @@ def _bases(ordered: Sequence[Raw], bases: Sequence[tuple[str, int]]) -> dict[int
     return derived
 
 
-# Which type does a declaration name? The class behind pointers, options, quotes and generic
-# arguments.
-
 # What holds one thing and passes calls on to it; a list or a map does not.
 _TRANSPARENT = re.compile(
-    r"(?:typing\.)?(?:Optional|Annotated|Final|ClassVar|Box|Rc|Arc|Ref|unique_ptr|shared_ptr|Readonly|Partial)\s*[\[<]\s*"
+    r"(?:typing\.)?(?:Optional|Annotated|Final|ClassVar|Box|Rc|Arc|Ref|unique_ptr|shared_ptr|"
+    r"Readonly|Partial)\s*[\[<]\s*"
 )
 _NOISE = re.compile(
     r"[&*\s\"'(]+|(?:const|mut|dyn|impl|struct|class|final|volatile|std::|'\w+)(?=[\s:&*<\w])\s*"
@@ -115,7 +112,7 @@ def type_name(text: str) -> str:
     ['Store', 'Server', 'shop.Cart', 'Flask', 'List', 'func']
     """
     at = 0
-    for _ in range(_MOST_WRAPPINGS):
+    for _ in range(_MAX_WRAPPINGS):
         wrapped = _NOISE.match(text, at) or _TRANSPARENT.match(text, at)
         if wrapped is None:
             break
@@ -125,7 +122,7 @@ def type_name(text: str) -> str:
     return "" if name in _INFERRED else name
 
 
-_MOST_WRAPPINGS = 12
+_MAX_WRAPPINGS = 12
 
 
 _PATH = re.compile(r"[^\W\d]\w*(?:(?:\.|::|->|\?\.)[^\W\d]\w*)*")
@@ -135,7 +132,7 @@ _KINDS = {
     "module": DefinitionKind.MODULE,
     "scope": None,  # holds definitions and is none: the `impl` of a type
 }
-_SELVES = frozenset({"self", "cls", "this"})
+_SELF_NAMES = frozenset({"self", "cls", "this"})
 
 
 def symbols(text: str, *, language: str) -> FileSymbols:
@@ -161,7 +158,7 @@ class _Reading:
 
     language: str
     package: str = ""
-    raw: list[Raw] = field(default_factory=list)
+    raw: list[RawDefinition] = field(default_factory=list)
     bases: list[Captured] = field(default_factory=list)
     imports: list[Import] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
@@ -182,7 +179,7 @@ class _Reading:
             self.package = self.package or match["package"].text
 
     def _call(self, called: Captured, receiver: Captured | None) -> None:
-        owner, name = parted(called.text)
+        owner, name = split_qualified(called.text)
         before = owner if receiver is None else receiver_of(receiver.text)
         # without the arguments of a template
         start, name = called.end - len(name), name.partition("<")[0]
@@ -191,25 +188,27 @@ class _Reading:
 
     def _binding(self, match: Mapping[str, Captured]) -> None:
         bound = match.get("bound") or match["field"]
-        if "self" in match and match["self"].text not in _SELVES:
+        if "self" in match and match["self"].text not in _SELF_NAMES:
             return
         kind = type_name(match["type"].text) if "type" in match else ""
         self.bindings.append(Binding(bound.text, kind, bound.start, "field" in match))
 
     def _definition(self, match: Mapping[str, Captured]) -> None:
         role = next(role for role in _KINDS if role in match)
-        owner, name = parted(match["name"].text)
+        owner, name = split_qualified(match["name"].text)
         owner = type_name(match["owner"].text) if "owner" in match else owner
         name = type_name(name) if role == "scope" else name
         if name:
             whole = match[role]
-            self.raw.append(Raw(whole.start, whole.end, whole.line, name, owner, _KINDS[role]))
+            self.raw.append(
+                RawDefinition(whole.start, whole.end, whole.line, name, owner, _KINDS[role])
+            )
 
     def symbols(self) -> FileSymbols:
         return FileSymbols(
             language=self.language,
             package=self.package,
-            definitions=nested(
+            definitions=nest_definitions(
                 self.raw, [(base.text, base.start) for base in self.bases if base.text]
             ),
             imports=_first_of_each_place(
@@ -226,11 +225,11 @@ class _Reading:
 def _first_of_each_place(imports: Sequence[Import]) -> tuple[Import, ...]:
     """Leave out the plain reading of a statement that another pattern has read with its names."""
     return tuple(
-        {(each.start, each.module, each.names): each for each in _not_plain(imports)}.values()
+        {(each.start, each.module, each.names): each for each in _without_plain(imports)}.values()
     )
 
 
-def _not_plain(imports: Sequence[Import]) -> Iterable[Import]:
+def _without_plain(imports: Sequence[Import]) -> Iterable[Import]:
     for _, same in groupby(imports, key=lambda each: (each.start, each.module)):
         group = list(same)
         said = [each for each in group if each.names or each.alias]
@@ -247,10 +246,10 @@ def _typed_first(bindings: Iterable[Binding]) -> tuple[Binding, ...]:
     )
 
 
-def parted(name: str) -> tuple[str, str]:
+def split_qualified(name: str) -> tuple[str, str]:
     """Split a qualified name of C++ into what it stands in, in our spelling, and its last part.
 
-    >>> parted("shop::Cart::add"), parted("add")
+    >>> split_qualified("shop::Cart::add"), split_qualified("add")
     (('shop.Cart', 'add'), ('', 'add'))
     """
     owner, _, last = name.rpartition("::")
@@ -258,7 +257,7 @@ def parted(name: str) -> tuple[str, str]:
 
 
 def receiver_of(text: str) -> str:
-    """Return a receiver in our spelling, with full stops, or `EXPRESSION` where it is not a path of names.
+    """Return a receiver with full stops between its names, or `EXPRESSION` if it is no path.
 
     >>> receiver_of("self.store"), receiver_of("crate::shop"), receiver_of("cart->items"), receiver_of("f(x)"), receiver_of("super()")
     ('self.store', 'crate.shop', 'cart.items', '…', 'super')

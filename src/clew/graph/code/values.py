@@ -1,7 +1,4 @@
-"""What is read from one source file.
-
-What it defines, imports, calls, and what it binds names to.
-"""
+"""The symbols of one source file, and its scopes."""
 
 from __future__ import annotations
 
@@ -96,8 +93,6 @@ class FileSymbols:
     calls: tuple[Call, ...] = ()
     bindings: tuple[Binding, ...] = ()
 
-
-# Which definitions stand around a place of a file, and what do names mean there?
 
 FILE = -1  # the scope of what stands in no definition
 

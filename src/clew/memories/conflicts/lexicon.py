@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clew.text.words import STOP_WORDS, folded
+from clew.text.words import STOP_WORDS, fold
 
 NEGATIONS = frozenset(
     "not no never without nobody nothing none neither nicht kein keine keinen keinem keiner nie niemals ohne".split()
@@ -108,7 +108,7 @@ MONTHS: Mapping[str, int] = {
         """.replace("\n", "").split("|"),
         start=1,
     )
-    for name in map(folded, names.split())
+    for name in map(fold, names.split())
 }
 SUBORDINATE = frozenset(
     "since because which unless except although though whereas denn weil".split()
@@ -195,7 +195,7 @@ zero|one eins|two zwei|three drei|four vier|five fünf|six sechs|seven sieben|ei
 NUMBER_WORDS: Mapping[str, int] = {
     word: value
     for value, words in enumerate(_NUMBER_WORDS.strip().split("|"))
-    for word in map(folded, words.split())
+    for word in map(fold, words.split())
 }
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 FIXED: Mapping[str, tuple[float, str]] = {

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from clew.memories.conflicts import lexicon as lex
-from clew.text.words import STOP_WORDS, folded, word_terms
+from clew.text.words import STOP_WORDS, fold, word_terms
 
 MOST_CLAUSES = 12
 LONGEST_MONTH = 31
@@ -111,7 +111,7 @@ def _clauses(text: str) -> Iterator[list[str]]:
     count = 0
     for line in text.splitlines():
         for piece in line.split():
-            if folded(piece.strip(_STRIPPED)) == "but" and found:
+            if fold(piece.strip(_STRIPPED)) == "but" and found:
                 yield found
                 found, count = [], count + 1
                 continue
@@ -233,7 +233,7 @@ def _parts(core: str) -> Iterator[Word]:
 
 
 def _word(core: str) -> Word:
-    plain = folded(core)
+    plain = fold(core)
     found = word_terms(core)
     stem = plain if len(found) != 1 else found[0]
     return Word(core, plain, stem, core[:1].isupper() or _is_marked(core))

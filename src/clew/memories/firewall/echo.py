@@ -1,6 +1,7 @@
-"""Does a text say anything beyond what was returned? Each clause must be a run of words of one returned text, but for words of wrapping.
+"""Detect an echo: a text that only repeats what recall returned.
 
-What passes by its words must also repeat the returned texts in full, sign by sign (`verbatim.py`).
+Each clause must be a run of words of one returned text, except for wrapping words, and the whole
+must repeat the returned texts in full, character by character.
 """
 
 from __future__ import annotations
@@ -16,22 +17,22 @@ from clew.memories.firewall.recalled_texts import (
     EXCLUDING,
     EXPLAINED_SIGN,
     GRAM,
-    TURNING,
+    NEGATING,
     WRAPPING,
     Place,
-    Shelf,
     Source,
+    SpaceTexts,
     clauses,
+    comparable_words,
     named_ids,
     sentences,
     served_text,
-    spoken,
-    unwrapped,
-    without_lead,
+    strip_lead,
+    strip_rendering,
 )
 from clew.ports import Store
 from clew.settings import FirewallSettings
-from clew.text.words import STOP_WORDS, folded, sentence_list, tidy, words
+from clew.text.words import STOP_WORDS, fold, normalise, sentence_list, words
 from clew.types import Kind, Node, NodeId, Outcome, OutcomeKind
 
 # Check that an echo repeats returned texts in full, sign by sign, with nothing but wrapping around
@@ -53,15 +54,15 @@ _ENCLOSING = "()[]{}\"'|"
 _PUNCTUATION = _OPENING + _CLOSING
 _ENDS = ".,;:!?…。！？"
 _ARTICLES = ("the ", "a ", "an ")
-_LONGEST_ARTICLE = 4
+_MAX_ARTICLE = 4
 # where the same text is looked for in another: each is compared word by word
-VERBATIM_MOST_PLACES = 16
+MAX_VERBATIM_PLACES = 16
 _SEPARATORS = frozenset("- – — -- --- | • · * → ▸ > /".split())
 _ROLES = frozenset("user assistant system human ai bot tool developer model q a".split())
-_WRAPPING = WRAPPING | (STOP_WORDS - TURNING)
+_WRAPPING = WRAPPING | (STOP_WORDS - NEGATING)
 
 
-def repeated(
+def repeated_sources(
     text: str, bare: str, sources: Iterable[Source], *, added: Iterable[str] = ()
 ) -> list[Source] | None:
     """Return which returned texts a text repeats in full; None if it says anything besides.
@@ -69,13 +70,13 @@ def repeated(
     `bare` is the text without what Clew draws around a hit, and `added` are words of its own that
     it may have.
     """
-    whole, rest = served_text(text), _joined(bare)
+    whole, rest = served_text(text), _normalise(bare)
     found = [(source, span) for source in sources if (span := _span(source.text, whole, rest))]
     titles = [
         span for source, _ in found if source.title and (span := _span(source.title, whole, rest))
     ]
     allowed = _WRAPPING | frozenset(added)
-    others = _outside(rest, [*(span for _, span in found), *titles])
+    others = _pieces_outside(rest, [*(span for _, span in found), *titles])
     return (
         [source for source, _ in found]
         if all(_is_wrapping(piece, allowed) for piece in others)
@@ -88,17 +89,17 @@ def _span(source: str, whole: str, bare: str) -> tuple[int, int] | None:
 
     None unless the whole text has its numbers, bullets and lines too.
     """
-    tidied = tidy(source)
-    kept = tidied in whole if "\n" in tidied else _find(_joined(tidied), _joined(whole))
-    return _find(_joined(unwrapped(tidied)[0]), bare) if kept else None
+    tidied = normalise(source)
+    kept = tidied in whole if "\n" in tidied else _find(_normalise(tidied), _normalise(whole))
+    return _find(_normalise(strip_rendering(tidied)[0]), bare) if kept else None
 
 
-def _joined(text: str) -> str:
+def _normalise(text: str) -> str:
     return " ".join(text.translate(_STRAIGHT_QUOTES).split())
 
 
 def _find(said: str, text: str) -> tuple[int, int] | None:
-    """Return where one text stands in another with the marks behind it, whatever the case of its first letter.
+    """Return the span of one text in another, ignoring the case of its first letter.
 
     >>> _find("The door is locked.", "You said: the door is locked!")
     (10, 29)
@@ -107,7 +108,7 @@ def _find(said: str, text: str) -> tuple[int, int] | None:
     """
     core = said.rstrip(_ENDS) or said
     at = 0
-    for _ in range(VERBATIM_MOST_PLACES):
+    for _ in range(MAX_VERBATIM_PLACES):
         at = text.find(core[1:], at + 1)
         if at < 0:
             break
@@ -124,7 +125,7 @@ def _may_begin(text: str, at: int) -> bool:
 
     Not inside a word, and not behind an article, which would belong to it.
     """
-    before = text[max(0, at - _LONGEST_ARTICLE) : at]
+    before = text[max(0, at - _MAX_ARTICLE) : at]
     return (
         not before
         or (before[-1].isspace() and not before.casefold().endswith(_ARTICLES))
@@ -138,7 +139,7 @@ def _end_of(marks: str, text: str, at: int) -> int:
     return at
 
 
-def _outside(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[str]:
+def _pieces_outside(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[str]:
     """Yield the pieces of a text between spaces that no span covers."""
     at = 0
     for begin, end in (*sorted(spans), (len(text), len(text))):
@@ -162,12 +163,12 @@ def _is_wrapping(piece: str, allowed: frozenset[str]) -> bool:
     if (core.isupper() and len(core) > 1) or not (core[0].isalnum() and core[-1].isalnum()):
         return False
     is_turn = core.casefold() in _ROLES and piece.endswith(":")
-    return not is_turn and all(word in allowed for word in spoken(core))
+    return not is_turn and all(word in allowed for word in comparable_words(core))
 
 
-MOST_PLACES = 8  # of one run of words that are followed: what stands in more places is a phrase
-MOST_SHORT = 64  # clauses of one or two words
-MOST_FRESH = 3  # words of its own that an echo may have, however long it is
+MAX_PLACES = 8  # of one run of words that are followed: what stands in more places is a phrase
+MAX_SHORT = 64  # clauses of one or two words
+MAX_FRESH = 3  # words of its own that an echo may have, however long it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,7 @@ class Echo:
 
 
 @dataclass(slots=True)
-class _Heard:
+class _Coverage:
     """What has been heard of a text so far."""
 
     covered: int = 0
@@ -197,12 +198,12 @@ class _Heard:
     """
 
 
-def echo_of(
+def find_echo(
     text: str,
     *,
     title: str = "",
     space: str,
-    returned: Shelf,
+    returned: SpaceTexts,
     share: float,
     without: frozenset[NodeId] = frozenset(),
 ) -> Echo | None:
@@ -214,45 +215,45 @@ def echo_of(
     number, name or negation.
     """
     # as nearly all: nothing of it was returned
-    if not returned.holds_any(spoken(text), space) and EXPLAINED_SIGN not in text:
+    if not returned.holds_any(comparable_words(text), space) and EXPLAINED_SIGN not in text:
         return None
-    bare, explained = unwrapped(text)
-    bare = without_lead(bare)
-    heard = _Heard()
+    bare, explained = strip_rendering(text)
+    bare = strip_lead(bare)
+    heard = _Coverage()
     for clause in (clause for sentence in sentences(bare) for clause in clauses(sentence)):
-        if not _listen(clause, space, returned, without, heard):
+        if not _cover_clause(clause, space, returned, without, heard):
             return None
     if not heard.covered:
-        return Echo(1.0, named_ids(text)) if explained and not spoken(bare) else None
-    if not all(_placed(said, heard) for said in heard.short):
+        return Echo(1.0, named_ids(text)) if explained and not comparable_words(bare) else None
+    if not all(_cover_short(said, heard) for said in heard.short):
         return None
-    sources = repeated(text, bare, heard.sources.values(), added=heard.fresh)
+    sources = repeated_sources(text, bare, heard.sources.values(), added=heard.fresh)
     if not sources or not _is_titled(title, sources):
         return None
     found = heard.covered / (heard.covered + len(heard.fresh))
     return (
         Echo(found, tuple(dict.fromkeys(source.id for source in sources)))
-        if found >= share and len(heard.fresh) <= MOST_FRESH
+        if found >= share and len(heard.fresh) <= MAX_FRESH
         else None
     )
 
 
-def _listen(
-    clause: str, space: str, returned: Shelf, without: frozenset[NodeId], heard: _Heard
+def _cover_clause(
+    clause: str, space: str, returned: SpaceTexts, without: frozenset[NodeId], heard: _Coverage
 ) -> bool:
     """Take a clause into account; False where it says something new."""
-    said = spoken(clause)
-    start, length, sources = _longest(said, space, returned, without)
+    said = comparable_words(clause)
+    start, length, sources = _longest_run(said, space, returned, without)
     own = [word for word in (*said[:start], *said[start + length :]) if word not in WRAPPING]
     if not length:
         # "Based on what you told me" alone
-        if all(word in STOP_WORDS and word not in TURNING for word in own):
+        if all(word in STOP_WORDS and word not in NEGATING for word in own):
             return True
         heard.short += [said]
-        return len(said) < GRAM and len(heard.short) <= MOST_SHORT
-    if any(word in TURNING or word in EXCLUDING or not word.isalpha() for word in own) or _names(
-        clause, own
-    ):
+        return len(said) < GRAM and len(heard.short) <= MAX_SHORT
+    if any(
+        word in NEGATING or word in EXCLUDING or not word.isalpha() for word in own
+    ) or _adds_name(clause, own):
         return False
     heard.covered += length
     heard.fresh += own
@@ -260,17 +261,17 @@ def _listen(
     return True
 
 
-def _longest(
-    said: Sequence[str], space: str, returned: Shelf, without: frozenset[NodeId]
+def _longest_run(
+    said: Sequence[str], space: str, returned: SpaceTexts, without: frozenset[NodeId]
 ) -> tuple[int, int, list[Source]]:
-    """Return where the longest run of a returned text begins in a clause, how long it is, and which texts hold it."""
+    """Return start and length of a clause's longest returned run, and the texts that hold it."""
     start = longest = 0
     sources: list[Source] = []
     at = 0
     while at + GRAM <= len(said):
         reached = at
-        for place in islice(returned.places(said[at : at + GRAM], space, without), MOST_PLACES):
-            length = _run(said, at, place)
+        for place in islice(returned.places(said[at : at + GRAM], space, without), MAX_PLACES):
+            length = _run_length(said, at, place)
             reached = max(reached, at + length - GRAM)
             if length > longest:
                 start, longest, sources = at, length, []
@@ -280,7 +281,7 @@ def _longest(
     return start, longest, sources
 
 
-def _run(said: Sequence[str], at: int, place: Place) -> int:
+def _run_length(said: Sequence[str], at: int, place: Place) -> int:
     words_there = place.source.words
     length = 0
     while (
@@ -292,8 +293,8 @@ def _run(said: Sequence[str], at: int, place: Place) -> int:
     return length
 
 
-def _placed(said: Sequence[str], heard: _Heard) -> bool:
-    """Tell whether the memories that are heard hold these few words in a row, and count the words as heard."""
+def _cover_short(said: Sequence[str], heard: _Coverage) -> bool:
+    """Tell whether a covered text holds these words in a row, and count them as covered."""
     wanted = f" {' '.join(said)} "
     if not any(wanted in f" {' '.join(source.words)} " for source in heard.sources.values()):
         return False
@@ -301,40 +302,38 @@ def _placed(said: Sequence[str], heard: _Heard) -> bool:
     return True
 
 
-def _names(clause: str, own: Sequence[str]) -> bool:
+def _adds_name(clause: str, own: Sequence[str]) -> bool:
     """Tell whether what a clause adds has a name in it.
 
     A capital that no sentence's beginning explains.
     """
     added = set(own)
-    return any(word[0].isupper() and folded(word) in added for word in words(clause)[1:])
+    return any(word[0].isupper() and fold(word) in added for word in words(clause)[1:])
 
 
 def _is_titled(title: str, sources: Iterable[Source]) -> bool:
     """Tell whether a title says nothing that the returned texts do not."""
     known = {word for source in sources for word in source.words}
-    return all(word in known or word in WRAPPING for word in spoken(title))
+    return all(word in known or word in WRAPPING for word in comparable_words(title))
 
-
-# What becomes of a draft that is an echo of memories that are still there.
 
 RULE = "echo"
 # each leaves out memories that are gone or have ended since; what is still heard then is rare
 # enough to be stored
-MOST_LOOKS = 4
+MAX_ATTEMPTS = 4
 
 
-def heard(
-    draft: Draft, store: Store, returned: Shelf, *, share: float, now: datetime
+def find_live_echo(
+    draft: Draft, store: Store, returned: SpaceTexts, *, share: float, now: datetime
 ) -> Echo | None:
     """Return of which live memories a draft is the echo.
 
     What was forgotten, expired or ended since may be said again.
     """
     gone: frozenset[NodeId] = frozenset()
-    for _ in range(MOST_LOOKS):
+    for _ in range(MAX_ATTEMPTS):
         with returned.lock:
-            echo = echo_of(
+            echo = find_echo(
                 draft.text,
                 title=draft.title,
                 space=draft.space,
@@ -352,7 +351,7 @@ def heard(
     return None
 
 
-def echoed(echo: Echo, settings: FirewallSettings) -> Outcome:
+def echo_outcome(echo: Echo, settings: FirewallSettings) -> Outcome:
     """Return the outcome of an echo.
 
     Of one memory it is that memory's near duplicate, of several it is rejected and names them.
@@ -367,7 +366,8 @@ def echoed(echo: Echo, settings: FirewallSettings) -> Outcome:
         limit=settings.echo_share,
         canonical_id=next(iter(echo.ids), None),
         notes=(
-            f"Clew itself returned this lately{named}. Nothing was stored; to keep it all the same use on_duplicate insert.",
+            f"Clew itself returned this lately{named}. Nothing was stored; to keep it all the "
+            f"same use on_duplicate insert.",
         ),
     )
 

@@ -1,7 +1,4 @@
-"""A rule knows one way to give orders, in several languages.
-
-It looks only where a sentence can begin to command.
-"""
+"""Rules that detect instructions to a reader, each for one kind and several languages."""
 
 from __future__ import annotations
 
@@ -45,7 +42,7 @@ def word_starts(text: str) -> frozenset[str]:
     found = (
         text.encode().translate(_WORD_BREAKS).decode().split()
         if text.isascii()
-        else compiled(r"\w+").findall(text)
+        else compile_pattern(r"\w+").findall(text)
     )
     return frozenset([word[:_PREFIX] for word in found])
 
@@ -87,7 +84,8 @@ class Rule:
             else:
                 return False
         return any(
-            not _reported(text, found.start()) for found in compiled(self.pattern).finditer(text)
+            not _is_reported(text, found.start())
+            for found in compile_pattern(self.pattern).finditer(text)
         )
 
     def of_ascii(self) -> Rule | None:
@@ -104,7 +102,7 @@ class Rule:
 
 
 @cache
-def compiled(pattern: str) -> re.Pattern[str]:
+def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Return a pattern ready to be used.
 
     All of them together take a tenth of a second, which a start should not pay.
@@ -128,11 +126,13 @@ def command(flag: str, needs: Sequence[str], *patterns: str) -> Rule:
         word_starts(" ".join(_first_words(each))) for each in needs if each.startswith("^")
     )
     literals = [each for each in needs if not each.startswith("^")]
-    return Rule(flag, _groups(literals), f"{_BEGINS}(?:{_joined(patterns)})", starts, by_line=True)
+    return Rule(
+        flag, _groups(literals), f"{_BEGINS}(?:{_alternatives(patterns)})", starts, by_line=True
+    )
 
 
 def _first_words(group: str) -> list[str]:
-    return [compiled(r"\w+").findall(each)[0] for each in group.removeprefix("^").split("|")]
+    return [compile_pattern(r"\w+").findall(each)[0] for each in group.removeprefix("^").split("|")]
 
 
 def marker(flag: str, needs: Sequence[str], *patterns: str) -> Rule:
@@ -140,32 +140,32 @@ def marker(flag: str, needs: Sequence[str], *patterns: str) -> Rule:
 
     The marks between which a model's own turns lie.
     """
-    return Rule(flag, _groups(needs), _joined(patterns))
+    return Rule(flag, _groups(needs), _alternatives(patterns))
 
 
 def _groups(needs: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(each.split("|")) for each in needs)
 
 
-def words(most: int) -> str:
+def gap(most: int) -> str:
     """Return the pattern for a few words between two others.
 
-    >>> bool(re.fullmatch(f"one{words(2)} four", "one, two three four")), bool(re.fullmatch(f"one{words(1)} four", "one two three four"))
+    >>> bool(re.fullmatch(f"one{gap(2)} four", "one, two three four")), bool(re.fullmatch(f"one{gap(1)} four", "one two three four"))
     (True, False)
     """
     # atomic: a row of hyphens is both signs and word
     return rf"(?>[^\w\n.!?]{{1,3}}[\w'’-]{{1,20}}+){{0,{most}}}?"
 
 
-def _joined(patterns: Sequence[str]) -> str:
+def _alternatives(patterns: Sequence[str]) -> str:
     return "|".join(f"(?:{each})" for each in patterns)
 
 
-def _reported(text: str, at: int) -> bool:
+def _is_reported(text: str, at: int) -> bool:
     """Tell whether somebody is said to give the order that begins here."""
     before = text[max(0, at - MAX_PREFIX) : at]
-    sentence = compiled(_SENTENCES).split(before)[-1]
-    return compiled(_REPORTS).search(sentence) is not None
+    sentence = compile_pattern(_SENTENCES).split(before)[-1]
+    return compile_pattern(_REPORTS).search(sentence) is not None
 
 
 # Characters that a reader does not see and a model reads: tags, zero width, turned directions,
@@ -186,43 +186,43 @@ _SELECTORS = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3,}"
 INVISIBLE = "[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]"
 
 
-def hides(text: str) -> bool:
+def has_hidden_characters(text: str) -> bool:
     r"""Tell whether a text holds characters whose only use there is to be read unseen.
 
-    >>> hides("pay\u200bment"), hides("👨\u200d👩\u200d👧 at home"), hides("plain")
+    >>> has_hidden_characters("pay\u200bment"), has_hidden_characters("👨\u200d👩\u200d👧 at home"), has_hidden_characters("plain")
     (True, False, False)
     """
     if text.isascii():
         return False
     return bool(
-        compiled(_TAGS).search(compiled(_FLAGS).sub("", text))
-        or compiled(_ZERO_WIDTH).search(text)
-        or compiled(_TURNED).search(text)
-        or compiled(_SELECTORS).search(text)
-        or (compiled(_EMBEDDED).search(text) and not compiled(_RIGHT_TO_LEFT).search(text))
+        compile_pattern(_TAGS).search(compile_pattern(_FLAGS).sub("", text))
+        or compile_pattern(_ZERO_WIDTH).search(text)
+        or compile_pattern(_TURNED).search(text)
+        or compile_pattern(_SELECTORS).search(text)
+        or (
+            compile_pattern(_EMBEDDED).search(text)
+            and not compile_pattern(_RIGHT_TO_LEFT).search(text)
+        )
     )
 
 
-def visible(text: str) -> str:
+def reveal_hidden(text: str) -> str:
     r"""Return a text as a model reads it.
 
     Tags as the letters they stand for, without what has no width.
 
-    >>> visible("pay\u200bment \U000e0068\U000e0069")
+    >>> reveal_hidden("pay\u200bment \U000e0068\U000e0069")
     'payment hi'
     """
     if text.isascii():
         return text
-    return compiled(INVISIBLE).sub(
+    return compile_pattern(INVISIBLE).sub(
         "",
-        compiled(_TAGS).sub(
-            lambda found: chr(ord(found.group()) - 0xE0000), compiled(_FLAGS).sub("", text)
+        compile_pattern(_TAGS).sub(
+            lambda found: chr(ord(found.group()) - 0xE0000), compile_pattern(_FLAGS).sub("", text)
         ),
     )
 
-
-# Marks between which a model's own turns and calls lie: in a memory they are out of place, and may
-# be taken for real.
 
 # What an order to a model begins with, after "system:"; "System: macOS 14" is none.
 _ORDER = (
@@ -262,8 +262,6 @@ CALL = marker(
 )
 
 
-# The same orders in scripts that write no spaces: a command begins there wherever its words do.
-
 UNSPACED = (
     marker(
         "override",
@@ -292,8 +290,6 @@ UNSPACED = (
 )
 
 
-# Claims of authority, orders that are to hold for every answer, and orders to remember.
-
 _RULERS = r"(?:developer|creator|maker|administrator|admin|owner|operator|supervisor)s?"
 _POWERS = r"(?:authori[sz]e|grant|order|allow|permit|instruct|command|unlock|disable|enable|skip|reveal|export)"
 _MACHINE = r"(?:assistant|ai|model|llm|agent|bot|chatbot|language model)s?"
@@ -309,8 +305,8 @@ AUTHORITY = command(
         "refuse",
     ],
     rf"(?:i am|i'm|this is|we are) (?:the |your )?{_RULERS}\b[^\n.]{{0,60}}\b{_POWERS}\b",
-    rf"(?:this )?(?:message|note|notice|order)s?{words(1)} from (?:your|the){words(1)} {_RULERS}\b[^\n.]{{0,20}}:{words(3)} {_POWERS}\b",
-    rf"as (?:the|an?|your){words(1)} {_RULERS},? i (?:hereby )?{_POWERS}\b",
+    rf"(?:this )?(?:message|note|notice|order)s?{gap(1)} from (?:your|the){gap(1)} {_RULERS}\b[^\n.]{{0,20}}:{gap(3)} {_POWERS}\b",
+    rf"as (?:the|an?|your){gap(1)} {_RULERS},? i (?:hereby )?{_POWERS}\b",
     rf"{_LABS} (?:has|have|had) (?:updated|changed|lifted|removed|disabled) your\b",
     r"you (?:have been|are|were) (?:granted|given) (?:root|admin|full|unrestricted|unlimited)\b",
     rf"(?:the |this |any |all )?{_MACHINE} (?:must|shall|is required to|are required to|has to|have to)(?: now)?(?: always| never| only)? "
@@ -323,10 +319,7 @@ _WORDING = r"(?:[\"'“„«]|https?://|(?:this|the)(?: following)? (?:line|link
 _ADD = r"(?:add|append|insert|include|put|prepend|mention|end|start|begin|finish|close|sign)"
 STANDING = command(
     "standing_order",
-    [
-        "^answer|reply|replies|response|summary|asked|asks",
-        "^every|each|all|whenever|when|if",
-    ],
+    ["^answer|reply|replies|response|summary|asked|asks", "^every|each|all|whenever|when|if"],
     rf"{_ADD}\b[^\n.]{{0,60}}\b{_EVERY} your {_ANSWERS}\b",
     rf"{_ADD}\b(?=[^\n]{{0,120}}{_WORDING})[^\n.]{{0,60}}\b{_EVERY} {_ANSWERS}\b",
     rf"in {_EVERY} (?:your )?{_ANSWERS}\b,? {_ADD}\b(?=[^\n]{{0,80}}{_WORDING})",
@@ -347,7 +340,7 @@ MEMORY = command(
         "^remember|memory|memorize|note|permanent|standing|lasting|absolute",
         "remember|memor|note |rule|instruction|order",
     ],
-    rf"(?:save|store|add|write|update|commit|record|put|note){words(3)} your (?:long-term |permanent )?memory\b(?! (?:card|stick))",
+    rf"(?:save|store|add|write|update|commit|record|put|note){gap(3)} your (?:long-term |permanent )?memory\b(?! (?:card|stick))",
     r"remember (?:this )?(?:for|in) (?:all|every|any) (?:future|later|coming|other) (?:conversations?|sessions?|chats?|answers?)\b",
     r"(?:save|store|keep|treat) (?:this|the following) as an? (?:permanent|standing|lasting|absolute) (?:rule|instruction|order)\b",
     rf"(?:from now on,? )?(?:remember|note|memori[sz]e) (?:that |for )[^\n.]{{0,120}}\b{_UNCHECKED}\b",

@@ -1,6 +1,4 @@
-"""What Clew returned lately.
-
-Bounded in words and in time, written down by a recall in a microsecond and read by a write.
+"""Remember what recall returned lately, bounded in words and in time, for the echo guard.
 
 In this process every hit is noted, with `track=False` too. Other processes learn of the hits whose
 accesses are counted: the ids of those, never their texts, are kept beside the memories by the same
@@ -26,11 +24,9 @@ from typing import Any, NamedTuple
 from clew.forking import after_fork
 from clew.ids import new_id
 from clew.ports import Store
-from clew.text.words import folded, terms, words
+from clew.text.words import fold, terms, words
 from clew.times import iso, parse_time
 from clew.types import Node, NodeId
-
-# A text as words in order, sentence by sentence: what is compared with what was returned.
 
 # Where one statement ends and the next begins.
 SENTENCES = r"(?<=[.!?…])\s+|(?<=[。\uff01\uff1f])\s*|\n+"
@@ -44,7 +40,7 @@ def sentences(text: str) -> list[str]:
     >>> sentences("Port 5432.5 is odd. Is it? Yes")
     ['Port 5432.5 is odd.', 'Is it?', 'Yes']
     """
-    return [each for each in _compiled(SENTENCES).split(text) if each and not each.isspace()]
+    return [each for each in _compile(SENTENCES).split(text) if each and not each.isspace()]
 
 
 def clauses(sentence: str) -> list[str]:
@@ -53,38 +49,38 @@ def clauses(sentence: str) -> list[str]:
     >>> clauses("From memory: Ann likes tea; Bob likes milk")
     ['From memory', 'Ann likes tea', ' Bob likes milk']
     """
-    return [each for each in _compiled(CLAUSES).split(sentence) if each and not each.isspace()]
+    return [each for each in _compile(CLAUSES).split(sentence) if each and not each.isspace()]
 
 
-def spoken(text: str) -> list[str]:
+def comparable_words(text: str) -> list[str]:
     """Return the words of a text as they are compared.
 
     Of a script without spaces its pairs of characters.
 
-    >>> spoken("Ann's café, 数据库")
+    >>> comparable_words("Ann's café, 数据库")
     ['ann', 'cafe', '数据', '据库']
     """
-    return list(_spoken(text))
+    return list(_comparable_words(text))
 
 
-def _spoken(text: str) -> Iterator[str]:
+def _comparable_words(text: str) -> Iterator[str]:
     for word in words(text):
         if word.isascii():
-            yield folded(word)
+            yield fold(word)
         else:
-            yield from terms(word) if len(terms(word)) > 1 else (folded(word),)
+            yield from terms(word) if len(terms(word)) > 1 else (fold(word),)
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
 GRAM = 3  # words in a row by which a place in a returned text is found
-MOST_WORDS = 32_000  # that are remembered in a space: some 300 memories or 60 chunks, about 5 MB
-MOST_WAITING = 512  # hits that no write has looked at yet
-MOST_RECORDS = 8  # that processes leave for one another, together
-MOST_IDS = 32  # in one of them
+MAX_WORDS = 32_000  # that are remembered in a space: some 300 memories or 60 chunks, about 5 MB
+MAX_WAITING = 512  # hits that no write has looked at yet
+MAX_RECORDS = 8  # that processes leave for one another, together
+MAX_IDS = 32  # in one of them
 KIND = "returned"
 
 
@@ -114,7 +110,7 @@ class Place(NamedTuple):
     at: int
 
 
-class Returned:
+class RecalledTexts:
     """What was returned, by space."""
 
     def __init__(self, store: Store, *, minutes: float) -> None:
@@ -125,12 +121,12 @@ class Returned:
 
     def _begin(self) -> None:
         """Start with nothing: what a forked child returns is its own."""
-        self._shelves: dict[str, Shelf] = {}
+        self._shelves: dict[str, SpaceTexts] = {}
 
-    def of(self, space: str) -> Shelf:
+    def of(self, space: str) -> SpaceTexts:
         """Return the shelf of a space."""
         return self._shelves.get(space) or self._shelves.setdefault(
-            space, Shelf(self._store, space, self._window)
+            space, SpaceTexts(self._store, space, self._window)
         )
 
     def note(self, hits: Iterable[tuple[Node, str]], at: datetime) -> None:
@@ -143,7 +139,7 @@ class Returned:
         self.of(space).publish(ids, at)
 
 
-class Shelf:
+class SpaceTexts:
     """Remembers what was returned in a space, and finds where it holds a run of words.
 
     Who looks for places holds the lock meanwhile.
@@ -154,7 +150,7 @@ class Shelf:
         self._kind = f"{KIND} {space}"
         self._window = window
         self.lock = threading.Lock()
-        self._waiting: deque[tuple[Node, str, datetime]] = deque(maxlen=MOST_WAITING)
+        self._waiting: deque[tuple[Node, str, datetime]] = deque(maxlen=MAX_WAITING)
         self._sources: OrderedDict[NodeId, list[Source]] = OrderedDict()
         self._places: dict[int, dict[tuple[NodeId, int, int], None]] = {}
         self._same: dict[NodeId, tuple[str, str, str, str]] = {}
@@ -175,28 +171,28 @@ class Shelf:
         """
         fresh = [
             id for id in ids if id not in self._told or at - self._told[id] > self._window / 2
-        ][-MOST_IDS * MOST_RECORDS :]
+        ][-MAX_IDS * MAX_RECORDS :]
         if not fresh:
             return
-        self._told = {**dict(list(self._told.items())[-MOST_WAITING:]), **dict.fromkeys(fresh, at)}
+        self._told = {**dict(list(self._told.items())[-MAX_WAITING:]), **dict.fromkeys(fresh, at)}
         records = {
-            new_id(at): fresh[first : first + MOST_IDS] for first in range(0, len(fresh), MOST_IDS)
+            new_id(at): fresh[first : first + MAX_IDS] for first in range(0, len(fresh), MAX_IDS)
         }
         self._read |= records.keys()  # this process knows them already
         with self._store.transaction():
             for name, those in records.items():
                 self._store.keep(self._kind, name, {"at": iso(at), "ids": those})
-            for old in list(self._store.kept(self._kind))[:-MOST_RECORDS]:
+            for old in list(self._store.kept(self._kind))[:-MAX_RECORDS]:
                 self._store.drop(self._kind, old)
 
     # --- what a write does ---
 
     def refresh(self, now: datetime) -> None:
-        """Read what was returned since the last time, here and in other processes, and let go of what is too old."""
+        """Learn what was returned since the last call, in any process, and drop what is too old."""
         with self.lock:
             for name, record in self._store.kept(self._kind).items():
                 if name not in self._read:
-                    self._read = {name, *islice(self._read, MOST_WAITING)}
+                    self._read = {name, *islice(self._read, MAX_WAITING)}
                     self._learn(record, now)
             while self._waiting:
                 self._absorb(*self._waiting.popleft())
@@ -205,7 +201,7 @@ class Shelf:
     def places(
         self, words: Sequence[str], space: str, without: frozenset[NodeId]
     ) -> Iterator[Place]:
-        """Yield where the space's returned texts hold these words, which are as many as `GRAM`, the latest first."""
+        """Yield where the space's returned texts hold these GRAM words, latest first."""
         for id, number, at in reversed(self._places.get(_gram(space, words), {})):
             if id not in without and (source := self._sources[id][number]).space == space:
                 yield Place(source, at)
@@ -253,7 +249,7 @@ class Shelf:
 
     def _expire(self, now: datetime) -> None:
         while self._sources and (
-            self._size > MOST_WORDS or now - next(iter(self._sources.values()))[0].at > self._window
+            self._size > MAX_WORDS or now - next(iter(self._sources.values()))[0].at > self._window
         ):
             self._drop(next(iter(self._sources)))
 
@@ -274,17 +270,19 @@ def _gram(space: str, words: Sequence[str]) -> int:
 
 def _source(node: Node, text: str, at: datetime, *, title: str = "") -> Source:
     return Source(
-        node.id, node.space, at, title, text, tuple(spoken(f"{title}\n{text}")[:MOST_WORDS])
+        node.id,
+        node.space,
+        at,
+        title,
+        text,
+        tuple(comparable_words(f"{title}\n{text}")[:MAX_WORDS]),
     )
 
-
-# What stands around a recalled text when it comes back: "From memory: …", "As you told me earlier,
-# …", Clew's own signs and numbers.
 
 _LISTS: Mapping[str, str] = tomllib.loads(
     files("clew.memories.firewall").joinpath("echo.toml").read_text(encoding="utf-8")
 )
-NEGATIONS = frozenset(map(folded, _LISTS["negations"].split()))
+NEGATIONS = frozenset(map(fold, _LISTS["negations"].split()))
 # Each of them excludes a word of its line, or may: whoever adds one to what was said says something
 # new.
 EXCLUDING = frozenset(f"{_LISTS['series']} {_LISTS['opposites']}".split()) - {"|"}
@@ -308,98 +306,108 @@ como de del dijiste dijo el en encontré es esto guardado había la las lo los m
 que recuerda recuerdo recuerdos según tu usted usuario y
 根据 据记 记忆 之前 告诉 记得 说过
 """
-WRAPPING = frozenset(map(folded, _WRAPPING.split()))
+WRAPPING = frozenset(map(fold, _WRAPPING.split()))
 # A part without these words may say the opposite of the whole.
-_TURNING = (
-    "if unless except only until nor neither hardly rarely nicht kein keine keinen nie wenn falls außer ne pas jamais si sauf nunca jamás "
+_NEGATING = (
+    "if unless except only until nor neither hardly rarely nicht kein keine keinen nie wenn "
+    "falls außer ne pas jamais si sauf nunca jamás "
     "ni не нет если"
 )
-TURNING = NEGATIONS | frozenset(map(folded, _TURNING.split()))
+NEGATING = NEGATIONS | frozenset(map(fold, _NEGATING.split()))
 # A lead that has one of these announces what was remembered, whatever else it says.
 _ANNOUNCING = """
 memory memories recall recalled recap remember remembered reminder note notes stored saved told said mentioned found results summary
 known gedächtnis erinnere erinnerung erinnerungen notiz notizen gesagt gespeichert souviens mémoire souvenir souvenirs dit memoria
 recuerdo recuerdos nota notas
 """
-ANNOUNCING = frozenset(map(folded, _ANNOUNCING.split()))
+ANNOUNCING = frozenset(map(fold, _ANNOUNCING.split()))
 _COUNTED = r"[(\[]\d{1,3}[)\]]"
 _LEAD = r"\s*[^:\n.!?]{2,80}:\s+"
 _ID = r"\b[0-9a-hjkmnp-tv-z]{26}\b"
-_SIGNS = r"(?m)^[ \t>]*+(?:(?:text|memory|content|context|title|snippet)\s?[:=]|[-*•▸→]|#{1,6}|\d{1,3}[.)]|\[\d{1,3}\]|\(\d{1,3}\))\s+"
+_SIGNS = (
+    r"(?m)^[ \t>]*+(?:(?:text|memory|content|context|title|snippet)\s?[:=]|[-*•▸→]|#{1,6}|"
+    r"\d{1,3}[.)]|\[\d{1,3}\]|\(\d{1,3}\))\s+"
+)
 _RANKED = r"(?m)^[ \t]*+(?:\d{1,3}\s+)?[01]\.\d{2,4}\s+"
-_MEASURED = r"[(\[](?:score|relevance|similarity|rank|cosine|confidence|id|source|category|trust|flags|title)\b[^()\[\]\n]{0,120}+[)\]]"
+_MEASURED = (
+    r"[(\[](?:score|relevance|similarity|rank|cosine|confidence|id|source|category|trust|flags|"
+    r"title)\b[^()\[\]\n]{0,120}+[)\]]"
+)
 _ABOUT = r"\s?·[^·\n]{0,80}+"
 # Lines that Clew draws around a hit: how it was found, what it is filed under, how long it took.
 EXPLAINED_SIGN = "; score "
 EXPLAINED = r"(?m)^[ \t│├└─>*-]*+found (?:by|through|along) .{0,2000}; score [\d.-]+ = "
 RENDERED = (
     r"(?m)^[ \t│├└─>*-]*+(?:found (?:by|through|along) .{0,2000}; score [\d.-]+ = .{0,1000}"
-    r"|\d+ hits? in \d+ ms .{0,300}|score\s+[\d.]+ = .{0,300}|main reason: .{0,300}|rank \d[\d,]* of .{0,200}"
-    r"|(?:method|semantic|recency|importance|access|words|meaning|context|section|named|links|path|time|period)\s{2,}.{0,200}"
-    r"|(?:id|rank|score|space|category|source|tags|trust|flags|method|importance|created|t_valid|trace_id|query)\s?[:=].{0,200})$"
+    r"|\d+ hits? in \d+ ms .{0,300}|score\s+[\d.]+ = .{0,300}|main reason: .{0,300}|rank "
+    r"\d[\d,]* of .{0,200}"
+    r"|(?:method|semantic|recency|importance|access|words|meaning|context|section|named|links|"
+    r"path|time|period)\s{2,}.{0,200}"
+    r"|(?:id|rank|score|space|category|source|tags|trust|flags|method|importance|created|"
+    r"t_valid|trace_id|query)\s?[:=].{0,200})$"
 )
 TEXT_KEYS = ("text", "context", "title", "content", "memory", "snippet")
-MOST_VALUES = 2000
+MAX_VALUES = 2000
 
 
-def unwrapped(text: str) -> tuple[str, bool]:
-    r"""Return a text without the signs that Clew draws around a hit, and whether Clew explained one in it.
+def strip_rendering(text: str) -> tuple[str, bool]:
+    r"""Remove Clew's own rendering from a text; tell whether it explained a hit.
 
-    >>> unwrapped("1 0.850 Ann likes tea\n01m7gfwdmr422zgpq588cdfnzy · fact · just now")
+    >>> strip_rendering("1 0.850 Ann likes tea\n01m7gfwdmr422zgpq588cdfnzy · fact · just now")
     ('Ann likes tea\n', False)
-    >>> unwrapped("Found by its words (rank 1, BM25 4.20); score 0.850 = semantic 0.850 (1.00 × 0.85).")
+    >>> strip_rendering("Found by its words (rank 1, BM25 4.20); score 0.850 = semantic 0.850 (1.00 × 0.85).")
     ('', True)
     """
     read = served_text(text)
-    bare = _wrapping_compiled(RENDERED).sub("", read)
-    if _wrapping_compiled(_ID).search(bare):
-        bare = _wrapping_compiled(_ABOUT).sub("", _wrapping_compiled(_ID).sub("", bare))
-    bare = _wrapping_compiled(_MEASURED).sub("", _wrapping_compiled(_RANKED).sub("", bare))
-    return _wrapping_compiled(_SIGNS).sub("", bare), _wrapping_compiled(EXPLAINED).search(
+    bare = _compile_ignoring_case(RENDERED).sub("", read)
+    if _compile_ignoring_case(_ID).search(bare):
+        bare = _compile_ignoring_case(_ABOUT).sub("", _compile_ignoring_case(_ID).sub("", bare))
+    bare = _compile_ignoring_case(_MEASURED).sub("", _compile_ignoring_case(_RANKED).sub("", bare))
+    return _compile_ignoring_case(_SIGNS).sub("", bare), _compile_ignoring_case(EXPLAINED).search(
         read
     ) is not None
 
 
 def served_text(text: str) -> str:
     """Return what an answer of Clew in JSON says in words; any other text as it is."""
-    return "\n".join(_said(text)) if text.lstrip()[:1] in ("{", "[") else text
+    return "\n".join(_json_texts(text)) if text.lstrip()[:1] in ("{", "[") else text
 
 
-def without_lead(text: str) -> str:
+def strip_lead(text: str) -> str:
     """Return a text without the words up to a first colon that only announce what was remembered.
 
-    >>> without_lead("Quick summary of the stored notes: Ann likes tea"), without_lead("Notes from Oslo: Ann likes tea")
+    >>> strip_lead("Quick summary of the stored notes: Ann likes tea"), strip_lead("Notes from Oslo: Ann likes tea")
     ('Ann likes tea', 'Notes from Oslo: Ann likes tea')
     """
-    lead = _wrapping_compiled(_LEAD).match(text)
+    lead = _compile_ignoring_case(_LEAD).match(text)
     if lead is None:
         return text
-    said = words(_wrapping_compiled(_COUNTED).sub("", lead.group()))
+    said = words(_compile_ignoring_case(_COUNTED).sub("", lead.group()))
     plain = all(
-        folded(word) in WRAPPING or (word.isalpha() and (word.islower() or at == 0))
+        fold(word) in WRAPPING or (word.isalpha() and (word.islower() or at == 0))
         for at, word in enumerate(said)
     )
-    heard = set(map(folded, said))
+    heard = set(map(fold, said))
     return (
         text[lead.end() :]
-        if plain and TURNING.isdisjoint(heard) and not ANNOUNCING.isdisjoint(heard)
+        if plain and NEGATING.isdisjoint(heard) and not ANNOUNCING.isdisjoint(heard)
         else text
     )
 
 
 def named_ids(text: str) -> tuple[str, ...]:
     """Return what looks like the ids of memories, each once."""
-    return tuple(dict.fromkeys(_wrapping_compiled(_ID).findall(text)))
+    return tuple(dict.fromkeys(_compile_ignoring_case(_ID).findall(text)))
 
 
-def _said(text: str) -> Iterator[str]:
+def _json_texts(text: str) -> Iterator[str]:
     """Yield what an answer in JSON says in words; any other text as it is."""
     try:
         waiting: list[Any] = [json.loads(text)]
     except (ValueError, RecursionError):
         yield text
         return
-    for _ in range(MOST_VALUES):
+    for _ in range(MAX_VALUES):
         if not waiting:
             return
         each = waiting.pop(0)
@@ -413,5 +421,5 @@ def _said(text: str) -> Iterator[str]:
 
 
 @cache
-def _wrapping_compiled(pattern: str) -> re.Pattern[str]:
+def _compile_ignoring_case(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)

@@ -1,7 +1,4 @@
-"""The fields of a memory without the secrets in them.
-
-Before any check, so that no error, event or index ever holds one.
-"""
+"""Remove secrets from the fields of a memory before any check, error, event or index sees them."""
 
 from __future__ import annotations
 
@@ -10,21 +7,31 @@ from itertools import islice
 from typing import Any
 
 from clew.errors import InputError
-from clew.memories.firewall.secret_assignments import assigned, lowered, names_secret
+from clew.memories.firewall.secret_assignments import (
+    find_assigned_secrets,
+    lower_case,
+    names_secret,
+)
 from clew.memories.firewall.secret_patterns import Secret
-from clew.memories.firewall.secrets import MOST_REPEATED, redacted, rules_of, secrets_in, values
+from clew.memories.firewall.secrets import (
+    MAX_REPEATED,
+    find_secrets,
+    redact,
+    rules_by_value,
+    rules_of,
+)
 from clew.memories.validation import MAX_NAME_CHARACTERS
 from clew.settings import FirewallSettings
 from clew.text.words import sentence_list
 
 REDACT, REFUSE, ALLOW = "redact", "refuse", "allow"
 # two names that differ in a secret only would become one: these are refused instead
-NAMES = ("space", "idempotency_key")
+NAME_FIELDS = ("space", "idempotency_key")
 RULE = "secret"
-WAY_OUT = "To keep such texts as they are, set firewall.secrets to allow."
+FIX = "To keep such texts as they are, set firewall.secrets to allow."
 
 
-def screened(
+def screen_fields(
     fields: Mapping[str, Any], settings: FirewallSettings
 ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
     """Return what a caller gave with every secret taken out, and by which rules.
@@ -40,10 +47,10 @@ def screened(
             if value:
                 _gather(value, name, lines)
         # as in nearly all: one look for all fields together
-        if not secrets_in("\n".join(lines), cards=settings.cards):
+        if not find_secrets("\n".join(lines), cards=settings.cards):
             return fields, ()
         found = {name: screen.seen(value, name) for name, value in fields.items() if value}
-        for name in NAMES:
+        for name in NAME_FIELDS:
             _check(name, fields.get(name), found)
         # Once more: what stood in the last field may have stood in the first too, with nothing
         # beside it to give it away.
@@ -66,22 +73,19 @@ def refuse_secrets(options: Mapping[str, Any], settings: FirewallSettings) -> No
     No outcome of a single node could tell of it.
     """
     for name, value in options.items():
-        seen, rules = screened({name: value}, settings)
+        seen, rules = screen_fields({name: value}, settings)
         if rules:
             raise InputError(
-                name,
-                seen[name],
-                f"holds a secret ({sentence_list(rules)})",
-                f"Leave it out. {WAY_OUT}",
+                name, seen[name], f"holds a secret ({sentence_list(rules)})", f"Leave it out. {FIX}"
             )
 
 
-def scrubbed(value: Any) -> Any:
+def scrub(value: Any) -> Any:
     """Return any value as it may be shown to others, without secrets.
 
     For errors, which repeat what they refuse.
 
-    >>> scrubbed({"text": 5, "note": ["password=tr0ub4dor"]})
+    >>> scrub({"text": 5, "note": ["password=tr0ub4dor"]})
     {'text': 5, 'note': ['password=[secret:password]']}
     """
     try:
@@ -90,20 +94,20 @@ def scrubbed(value: Any) -> Any:
         return "…"
 
 
-def taken_out(rules: tuple[str, ...]) -> str:
+def redaction_note(rules: tuple[str, ...]) -> str:
     """Say in an outcome which kinds of secrets were not kept, and the way out.
 
-    >>> taken_out(("aws_key", "password"))
+    >>> redaction_note(("aws_key", "password"))
     'Secrets were taken out and not kept: aws_key and password. To keep such texts as they are, set firewall.secrets to allow.'
     """
-    return f"Secrets were taken out and not kept: {sentence_list(rules)}. {WAY_OUT}"
+    return f"Secrets were taken out and not kept: {sentence_list(rules)}. {FIX}"
 
 
 def _gather(value: Any, name: str, lines: list[str]) -> None:
     """Add every text in a value of any shape, beside the name it was given under."""
     if isinstance(value, str):
         lines.append(f'{name} = "{value}"' if names_secret(name) else value)
-    elif type(value) in _PLAIN:
+    elif type(value) in _COLLECTIONS:
         for each in value:
             _gather(each, name, lines)
     elif type(value) is dict or isinstance(
@@ -132,20 +136,24 @@ class Screen:
         if isinstance(value, Mapping):
             return {self.seen(key, ""): self.seen(each, str(key)) for key, each in value.items()}
         return (
-            type(value)(self.seen(each, name) for each in value) if type(value) in _PLAIN else value
+            type(value)(self.seen(each, name) for each in value)
+            if type(value) in _COLLECTIONS
+            else value
         )
 
     def _text(self, text: str, name: str) -> str:
-        found = secrets_in(text, cards=self._cards, known=self.known) or _named_secret(name, text)
+        found = find_secrets(text, cards=self._cards, known=self.known) or _named_secret(name, text)
         # what was found first names it; no more than are looked for, or a file of many messages
         # costs the square of them
         if found:
-            self.known = dict(islice({**values(text, found), **self.known}.items(), MOST_REPEATED))
+            self.known = dict(
+                islice({**rules_by_value(text, found), **self.known}.items(), MAX_REPEATED)
+            )
         self.rules.update(dict.fromkeys(rules_of(found)))
-        return redacted(text, found) if found else text
+        return redact(text, found) if found else text
 
 
-_PLAIN = (list, tuple, set, frozenset)
+_COLLECTIONS = (list, tuple, set, frozenset)
 
 
 def _named_secret(name: str, text: str) -> tuple[Secret, ...]:
@@ -159,7 +167,7 @@ def _named_secret(name: str, text: str) -> tuple[Secret, ...]:
     line = f'{name} = "{text}"'
     return tuple(
         Secret(each.rule, 0, len(text))
-        for each in assigned(line, lowered(line))
+        for each in find_assigned_secrets(line, lower_case(line))
         if each.start > len(name)
     )[:1]
 
@@ -167,8 +175,5 @@ def _named_secret(name: str, text: str) -> tuple[Secret, ...]:
 def _check(name: str, given: object, found: Mapping[str, Any]) -> None:
     if name in found and found[name] != given:
         raise InputError(
-            name,
-            found[name],
-            "holds a secret, which a name must not",
-            f"Name it otherwise. {WAY_OUT}",
+            name, found[name], "holds a secret, which a name must not", f"Name it otherwise. {FIX}"
         )

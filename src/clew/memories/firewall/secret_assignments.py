@@ -14,15 +14,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from clew.memories.firewall.secret_patterns import PLACEHOLDER, Secret, compiled
+from clew.memories.firewall.secret_patterns import PLACEHOLDER, Secret, compile_pattern
 
 PASSWORD, CREDENTIAL = "password", "credential"
 _KEY_KINDS = (
-    r"(?:api|access|secret|private|auth|account|encryption|signing|client|service|shared|app|master|license|"
-    r"recovery|setup|wi-?fi|wlan|wpa2?|network|totp|2fa|mfa|consumer|subscription|hmac|crypto|storage|webhook|deploy|admin)[_ -]{0,2}\Z"
+    r"(?:api|access|secret|private|auth|account|encryption|signing|client|service|shared|app|"
+    r"master|license|"
+    r"recovery|setup|wi-?fi|wlan|wpa2?|network|totp|2fa|mfa|consumer|subscription|hmac|crypto|"
+    r"storage|webhook|deploy|admin)[_ -]{0,2}\Z"
 )
 _OTHER_PASSES = (
-    r"(?:boarding|ski|bus|day|season|hall|guest|press|travel|train|rail|parking|visitor|mountain|backstage|free|"
+    r"(?:boarding|ski|bus|day|season|hall|guest|press|travel|train|rail|parking|visitor|"
+    r"mountain|backstage|free|"
     r"low|high|band|first|second|third|single|multi)[ -]\Z"
 )
 
@@ -117,11 +120,13 @@ _ALL_NAMES = _by_hint(NAMES)
 # What may stand between a name and the verb: "password for the lab is …", "Passwort für das WLAN:
 # …".
 ABOUT = (
-    r"(?:[ ](?:for|to|of|on|at|für|zum|zur|vom|der|des|de|del|du|pour|para|da|do|till|til|van|voor)[ ]"
+    r"(?:[ ](?:for|to|of|on|at|für|zum|zur|vom|der|des|de|del|du|pour|para|da|do|till|til|van|"
+    r"voor)[ ]"
     r"[^\n.;:=!?\"]{1,60}?)?"
 )
 VERB = (
-    r"(?:(?:(?:is|was|are|has[ ]been|wurde)[ ])?(?:changed|set|reset|updated|geändert)[ ](?:to|auf|zu)|(?:is|are)[ ]now|now[ ]is|"
+    r"(?:(?:(?:is|was|are|has[ ]been|wurde)[ ])?(?:changed|set|reset|updated|geändert)[ "
+    r"](?:to|auf|zu)|(?:is|are)[ ]now|now[ ]is|"
     r"is|was|are|ist|lautet|lauten|war|es|est|é|era|är|er|jest|reads|to|auf|=)"
 )
 _SUFFIX = r"(?:s|n|en|et)?(?P<suffix>[_-]\w{1,30}+)?"
@@ -139,41 +144,55 @@ _GROUPS = r"[A-Za-z0-9]{4}(?:[ ][A-Za-z0-9]{4}){3,7}+(?!\w)"
 # "&ssl=".
 _NEXT_FIELD = r"(?:;\s?|&)(?=[A-Za-z][\w .%-]{0,40}=)|(?<!;);++$"
 _TRAILING = ".,;:!?)]}。,、"
-_CLASSES = (str.islower, str.isupper, str.isdigit, lambda each: not each.isalnum())
+_CHARACTER_CLASSES = (str.islower, str.isupper, str.isdigit, lambda each: not each.isalnum())
 _CODE = (
     r"(?s)[\w.]*+[(\[].*|.*?(?:::|->|\(\)).*|"
-    r"(?:self|this|os|process|env|config|settings|args|options|ctx|req|request|params|data|vault|op)\..*"
+    r"(?:self|this|os|process|env|config|settings|args|options|ctx|req|request|params|data|"
+    r"vault|op)\..*"
 )
-_UNITS = r"(?:bits?|bytes?|char(?:acter)?s?|seconds?|days?|hours?|minutes?|weeks?|months?|years?|times?|digits?|tokens?|words?|lines?)"
+_UNITS = (
+    r"(?:bits?|bytes?|char(?:acter)?s?|seconds?|days?|hours?|minutes?|weeks?|months?|years?|"
+    r"times?|digits?|tokens?|words?|lines?)"
+)
 UNIT_FOLLOWS = rf"(?i)[ -]{_UNITS}\b"
 _MEASURE = (
     rf"(?i)\d[\d.,:/x-]*(?:[a-zµ%°]{{0,3}}|[ -]?{_UNITS})"
     r"|v\d[\w.-]*"
-    r"|(?:sha|md|aes|rsa|hs|rs|es|ed|base|utf|oauth|tls|argon|bcrypt|scrypt|pbkdf|ntlm|fido|http|ipv)-?\d++[\w-]*+|1password"
+    r"|(?:sha|md|aes|rsa|hs|rs|es|ed|base|utf|oauth|tls|argon|bcrypt|scrypt|pbkdf|ntlm|fido|"
+    r"http|ipv)-?\d++[\w-]*+|1password"
 )
 _MEASURED_SUFFIX = (
-    r"(?i)[_-](?:\w*_)?(?:hash(?:es|ed|er)?|len|length|min|max|size|policy|timeout|ttl|age|expiry|expires?\w*|fields?|files?|paths?|"
-    r"dir|ur[il]|endpoint|hint|labels?|name|id|type|count|limit|budget|reset|header|prefix|version|alg\w*|rounds|ref|store)"
+    r"(?i)[_-](?:\w*_)?(?:hash(?:es|ed|er)?|len|length|min|max|size|policy|timeout|ttl|age|"
+    r"expiry|expires?\w*|fields?|files?|paths?|"
+    r"dir|ur[il]|endpoint|hint|labels?|name|id|type|count|limit|budget|reset|header|prefix|"
+    r"version|alg\w*|rounds|ref|store)"
 )
 _NOT_SECRET = frozenset(
-    "none null nil true false undefined string str int integer bool bytes text number any optional object required empty missing unset "
-    "password passwd secret token example changeme placeholder redacted hidden masked unknown default sample dummy test foobar".split()
+    "none null nil true false undefined string str int integer bool bytes text number any "
+    "optional object required empty missing unset "
+    "password passwd secret token example changeme placeholder redacted hidden masked unknown "
+    "default sample dummy test foobar".split()
 )
 # A value that consists of these words stands for a secret that the reader has to fill in:
 # your-password-here, MY_API_KEY.
 _STAND_INS = _NOT_SECRET | frozenset(
-    "your my some the a an our user users admin db database root app api access auth client private service smtp mysql redis super very "
-    "strong secure long random real actual own new old pass pwd pw key here goes value change me this enter insert put replace with "
+    "your my some the a an our user users admin db database root app api access auth client "
+    "private service smtp mysql redis super very "
+    "strong secure long random real actual own new old pass pwd pw key here goes value change "
+    "me this enter insert put replace with "
     "and or in to of for it".split()
 )
 # Words of a sentence about a secret; a phrase that serves as one holds none of them.
 _SENTENCE_WORDS = frozenset(
-    "the and for was were are has had his her its from been which into your you must not with that this than then when what who only "
-    "can will may should least contain contains character characters word words password passphrase passwords enter type choose invalid "
-    "required see ask stored kept same written never always please new old missing wrong every list vault safe".split()
+    "the and for was were are has had his her its from been which into your you must not with "
+    "that this than then when what who only "
+    "can will may should least contain contains character characters word words password "
+    "passphrase passwords enter type choose invalid "
+    "required see ask stored kept same written never always please new old missing wrong "
+    "every list vault safe".split()
 )
 # bits a character: above it lie random tokens of 16 and more characters, below it words and names
-LEAST_ENTROPY = 3.0
+MIN_ENTROPY = 3.0
 MIN_TOKEN = 16
 MIN_PASSWORD = 6
 MIN_DIGITS = 6  # of a password without letters
@@ -183,62 +202,62 @@ MIN_SCRAMBLED = 8
 _IDENTIFIERS = r"(?i)0[0-9a-hjkmnp-tv-z]{25}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
-def assigned(text: str, small: str) -> Iterator[Secret]:
+def find_assigned_secrets(text: str, small: str) -> Iterator[Secret]:
     """Yield every value beside the name of a secret that looks like one.
 
     `small` is the same text in lower case.
 
     >>> texts = ["DB_PASSWORD=tr0ub4dor", "The password is in the vault", "pass: hunter2", "The pass is snowed in"]
-    >>> [text[found.start : found.end] for text in texts for found in assigned(text, text.lower())]
+    >>> [text[found.start : found.end] for text in texts for found in find_assigned_secrets(text, text.lower())]
     ['tr0ub4dor', 'hunter2']
     """
     for hint, names in _ASCII_NAMES if text.isascii() else _ALL_NAMES:
         if hint in small:
             for name in names:
-                yield from _beside(text, small, name)
+                yield from _find_beside(text, small, name)
 
 
-def _beside(text: str, small: str, name: Name) -> Iterator[Secret]:
+def _find_beside(text: str, small: str, name: Name) -> Iterator[Secret]:
     at = small.find(name.word)
     while at >= 0:
-        found = _found(text, small, name, at)
+        found = _secret_at(text, small, name, at)
         if found is not None:
             yield found
         at = small.find(name.word, at + len(name.word) if found is None else found.end)
 
 
-def _found(text: str, small: str, name: Name, at: int) -> Secret | None:
-    """Return the secret beside the name at this place, unless the name is part of a mark that Clew left, `[secret:…]`."""
-    bound = compiled(_BOUND).match(text, at + len(name.word))
+def _secret_at(text: str, small: str, name: Name, at: int) -> Secret | None:
+    """Return the secret beside the name at an offset, unless that is a `[secret:…]` mark."""
+    bound = compile_pattern(_BOUND).match(text, at + len(name.word))
     if (
         bound is None
         or text[at - 1 : at] == "["
         or (name.code_only and not bound["code"])
-        or not _names(name, small, at)
+        or not _is_name_of_secret(name, small, at)
     ):
         return None
-    if bound["suffix"] and compiled(_MEASURED_SUFFIX).fullmatch(bound["suffix"]):
+    if bound["suffix"] and compile_pattern(_MEASURED_SUFFIX).fullmatch(bound["suffix"]):
         return None
     # the rule `url_token` knows where its value ends
     if name.kind == CREDENTIAL and _in_query(small, at):
         return None
     start = bound.end()
-    value = _phrase(text, start, name, bound) or _single(text, start, name, bound)
+    value = _phrase_value(text, start, name, bound) or _token_value(text, start, name, bound)
     return Secret(name.kind, start, start + len(value)) if value else None
 
 
-def _single(text: str, start: int, name: Name, bound: re.Match[str]) -> str:
+def _token_value(text: str, start: int, name: Name, bound: re.Match[str]) -> str:
     """Return the secret without white space that begins here, or nothing."""
-    found = compiled(_VALUE).match(text, start)
+    found = compile_pattern(_VALUE).match(text, start)
     if found is None:
         return ""
-    value = compiled(_NEXT_FIELD).split(found.group(), maxsplit=1)[0].rstrip(_TRAILING)
+    value = compile_pattern(_NEXT_FIELD).split(found.group(), maxsplit=1)[0].rstrip(_TRAILING)
     quoted = bool(bound["quote"])
     if value.isdigit() and name.kind == PASSWORD:
         measured = (
             bound["suffix"]
             or bound["bare"]
-            or compiled(UNIT_FOLLOWS).match(text, start + len(value))
+            or compile_pattern(UNIT_FOLLOWS).match(text, start + len(value))
         )
         return value if len(value) >= MIN_DIGITS and not measured else ""
     if bound["bare"] and not (quoted or _stands_out(value, name.kind)):
@@ -251,28 +270,28 @@ def _single(text: str, start: int, name: Name, bound: re.Match[str]) -> str:
 
 
 def _stands_out(value: str, kind: str) -> bool:
-    """Tell whether a value is a secret where only a space binds it to the name, as in "with password hunter2"."""
-    if compiled(_IDENTIFIERS).fullmatch(value) or is_compound(value):
+    """Tell whether a value bound by a space alone is a secret ("with password hunter2")."""
+    if compile_pattern(_IDENTIFIERS).fullmatch(value) or is_compound(value):
         return False
     return (
         any(map(str.isdigit, value))
         if kind == PASSWORD
-        else is_scrambled(value) or entropy(value) >= LEAST_ENTROPY
+        else is_scrambled(value) or entropy(value) >= MIN_ENTROPY
     )
 
 
-def _phrase(text: str, start: int, name: Name, bound: re.Match[str]) -> str:
+def _phrase_value(text: str, start: int, name: Name, bound: re.Match[str]) -> str:
     """Return the secret of several words that begins here, or nothing."""
     if bound["bare"] or bound["suffix"]:
         return ""
-    groups = compiled(_GROUPS).match(text, start)
+    groups = compile_pattern(_GROUPS).match(text, start)
     if groups and _are_random(groups.group()):
         return groups.group()
     if name.kind != PASSWORD:
         return ""
-    quoted = compiled(_QUOTED_PHRASE).match(text, start) if bound["quote"] else None
+    quoted = compile_pattern(_QUOTED_PHRASE).match(text, start) if bound["quote"] else None
     plain = (
-        compiled(_PLAIN_PHRASE).match(text, start)
+        compile_pattern(_PLAIN_PHRASE).match(text, start)
         if name.word == "passphrase" and not bound["quote"] and ":" in bound[0]
         else None
     )
@@ -299,12 +318,12 @@ def _are_random(groups: str) -> bool:
     )
 
 
-def _names(name: Name, small: str, at: int) -> bool:
+def _is_name_of_secret(name: Name, small: str, at: int) -> bool:
     """Tell whether what stands before a name lets it name a secret."""
     before = small[max(0, at - _BEFORE) : at]
-    if name.needs_before and not compiled(name.needs_before).search(before):
+    if name.needs_before and not compile_pattern(name.needs_before).search(before):
         return False
-    return not (name.excluded_before and compiled(name.excluded_before).search(before))
+    return not (name.excluded_before and compile_pattern(name.excluded_before).search(before))
 
 
 @lru_cache(maxsize=1024)
@@ -314,17 +333,21 @@ def names_secret(name: str) -> bool:
     >>> [names_secret(name) for name in ("DB_PASSWORD", "api-key", "db_pass", "keyboard", "compass")]
     [True, True, True, False, False]
     """
-    small = lowered(name)
+    small = lower_case(name)
     return any(_is_named(each, small) for each in NAMES)
 
 
 def _is_named(name: Name, small: str) -> bool:
     at = small.rfind(name.word)
     whole = name.code_only or name.needs_before  # short words, which stand inside of many others
-    return at >= 0 and _names(name, small, at) and (not whole or at + len(name.word) == len(small))
+    return (
+        at >= 0
+        and _is_name_of_secret(name, small, at)
+        and (not whole or at + len(name.word) == len(small))
+    )
 
 
-def lowered(text: str) -> str:
+def lower_case(text: str) -> str:
     """Return the text in lower case, as long as it was.
 
     The capital İ alone would become two characters.
@@ -334,7 +357,7 @@ def lowered(text: str) -> str:
 
 def _in_query(small: str, at: int) -> bool:
     """Tell whether a name stands in the query of a URL."""
-    return compiled(r"[?&][\w-]{0,20}\Z").search(small[max(0, at - 21) : at]) is not None
+    return compile_pattern(r"[?&][\w-]{0,20}\Z").search(small[max(0, at - 21) : at]) is not None
 
 
 def looks_secret(value: str, *, kind: str, code: bool, quoted: bool) -> bool:
@@ -346,7 +369,7 @@ def looks_secret(value: str, *, kind: str, code: bool, quoted: bool) -> bool:
     if len(value) < (MIN_TOKEN if kind == CREDENTIAL else MIN_PASSWORD) or not _is_value(value):
         return False
     digits = any(map(str.isdigit, value))
-    classes = sum(any(map(each, value)) for each in _CLASSES)
+    classes = sum(any(map(each, value)) for each in _CHARACTER_CLASSES)
     if kind == CREDENTIAL:
         return is_scrambled(value) or (
             digits
@@ -356,21 +379,26 @@ def looks_secret(value: str, *, kind: str, code: bool, quoted: bool) -> bool:
         )
     if code and quoted:
         return True
-    if compiled(r"[A-Za-z]+-\d{1,2}").fullmatch(value):  # a name with a number, such as level-12
+    if compile_pattern(r"[A-Za-z]+-\d{1,2}").fullmatch(
+        value
+    ):  # a name with a number, such as level-12
         return False
     mixed = digits and any(map(str.isalpha, value))
     return mixed or is_scrambled(value) or (classes >= 3 and not is_compound(value))
 
 
 def _is_value(value: str) -> bool:
-    """Tell whether it is neither a placeholder, an expression, a path, a measure nor a word that says there is none."""
+    """Tell whether a value is no placeholder, expression, path, measure or word like "none"."""
     return not (
-        compiled(PLACEHOLDER).fullmatch(value)
+        compile_pattern(PLACEHOLDER).fullmatch(value)
         or _is_stand_in(value)
         or (value.startswith(("/", "~", "./")) and not is_scrambled(value))
         or value.casefold().startswith(("http://", "https://", "$", "env:", "vault:", "op:"))
-        or compiled(_CODE).fullmatch(value)
-        or (compiled(_MEASURE).fullmatch(value) and not compiled(r"[\d-]{16,}").fullmatch(value))
+        or compile_pattern(_CODE).fullmatch(value)
+        or (
+            compile_pattern(_MEASURE).fullmatch(value)
+            and not compile_pattern(r"[\d-]{16,}").fullmatch(value)
+        )
     )
 
 
@@ -384,12 +412,15 @@ def _is_stand_in(value: str) -> bool:
     if any(map(str.isdigit, value)) or not words:
         return False
     return all(
-        word in _STAND_INS or compiled(_JOINED_STAND_IN).fullmatch(word) is not None
+        word in _STAND_INS or compile_pattern(_JOINED_STAND_IN).fullmatch(word) is not None
         for word in words
     )
 
 
-_JOINED_STAND_IN = r"(?:your|my|some|the|super)(?:secret|strong|secure|db|api)?(?:password|passwd|pass|secret|token|key|value|string)?"
+_JOINED_STAND_IN = (
+    r"(?:your|my|some|the|super)(?:secret|strong|secure|db|api)?(?:password|passwd|pass|secret|"
+    r"token|key|value|string)?"
+)
 
 
 def is_compound(value: str) -> bool:
@@ -402,7 +433,7 @@ def is_compound(value: str) -> bool:
     """
     parts = [part for part in re.split(r"[-_/.,:&+]", value) if part]
     return any(map(str.isalpha, parts)) and all(
-        compiled(r"[^\W\d_]+\d{0,2}|\d{1,4}|v\d+").fullmatch(part) for part in parts
+        compile_pattern(r"[^\W\d_]+\d{0,2}|\d{1,4}|v\d+").fullmatch(part) for part in parts
     )
 
 
@@ -432,13 +463,11 @@ def entropy(text: str) -> float:
     return abs(sum(count / len(text) * math.log2(len(text) / count) for count in counts))
 
 
-# Find the codes that people write down: PINs, door codes, combinations, recovery codes, seed
-# phrases.
-
 _CODES_BOUND = rf"(?:{ABOUT}(?:[ ]{VERB}[ ]|\s{{0,2}}[:=]\s{{0,2}}))[\"'`“„«]?"
 _LISTED = rf"(?:{_CODES_BOUND}|\s{{0,2}}\n)(?:\d{{1,2}}[.)] |[-*•] )?"
 _DOORS = (
-    r"(?:alarm|door|gate|entry|entrance|access|garage|safe|lock|locker|security|unlock|keypad|elevator|lift|building|voicemail|"
+    r"(?:alarm|door|gate|entry|entrance|access|garage|safe|lock|locker|security|unlock|keypad|"
+    r"elevator|lift|building|voicemail|"
     r"verification|login|one-time|otp|2fa|mfa|sms|tür)"
 )
 _LOCKS = r"(?:safe|lock|locker|vault|padlock|tresor|schloss)"
@@ -463,7 +492,7 @@ def _is_recovery(value: str) -> bool:
 
 
 def _is_seed(value: str) -> bool:
-    words = [word for word in compiled(r"[^a-z]+").split(value.lower()) if word]
+    words = [word for word in compile_pattern(r"[^a-z]+").split(value.lower()) if word]
     return len(words) in SEED_LENGTHS and _CODES_SENTENCE_WORDS.isdisjoint(words)
 
 
@@ -482,12 +511,12 @@ class Code:
         at = small.find(self.word)
         while at >= 0:
             end = at + len(self.word)
-            if compiled(self.before).search(small[max(0, at - _CODES_BEFORE) : at]):
-                found = compiled(self.after).match(text, end)
+            if compile_pattern(self.before).search(small[max(0, at - _CODES_BEFORE) : at]):
+                found = compile_pattern(self.after).match(text, end)
                 if (
                     found
                     and self.holds(found["secret"])
-                    and not compiled(UNIT_FOLLOWS).match(text, found.end())
+                    and not compile_pattern(UNIT_FOLLOWS).match(text, found.end())
                 ):
                     yield Secret(self.rule, *found.span("secret"))
                     end = found.end()
@@ -496,9 +525,15 @@ class Code:
 
 _PIN = rf"(?i:(?:[ -]?(?:code|number|nummer|kode))?{_CODES_BOUND}){_DIGITS}"
 _OWN = r"(?<![^\W_])(?<!gpio )(?<!bcm )(?<!io )\Z"
-_SAFE = rf"(?i: (?:of|for|to) (?:the|my|our|his|her) (?:[\w-]{{1,20}} ){{0,2}}{_LOCKS}(?:[ ]{VERB}[ ]|: ?)){_DIGITS}"
+_SAFE = (
+    rf"(?i: (?:of|for|to) (?:the|my|our|his|her) (?:[\w-]{{1,20}} ){{0,2}}{_LOCKS}(?:[ ]{VERB}[ ]|"
+    rf": ?)){_DIGITS}"
+)
 _RECOVERY = rf"(?i:s?{_LISTED})(?P<secret>{_ITEM}(?:{_NEXT_ITEM}(?=[A-Za-z-]*\d){_ITEM}){{0,20}}+)"
-_KEPT = r"(?:recovery|backup|rescue|emergency|scratch|2fa|mfa|wiederherstellungs)[ -]?(?:recovery[ -])?\Z"
+_KEPT = (
+    r"(?:recovery|backup|rescue|emergency|scratch|2fa|mfa|wiederherstellungs)[ -]?(?:recovery[ "
+    r"-])?\Z"
+)
 _SEEDS = r"(?:seed|recovery|mnemonic|secret|wallet|backup)[ -]\Z"
 CODES = (
     Code("pin", "pin", _OWN, _PIN),
@@ -523,11 +558,11 @@ _BY_WORD = tuple(
 )
 
 
-def codes(text: str, small: str) -> Iterator[Secret]:
+def find_codes(text: str, small: str) -> Iterator[Secret]:
     """Yield the codes in a text; `small` is the same text in lower case.
 
     >>> texts = ["my PIN is 4821", "GPIO pin: 4821", "Backup codes: 8c6f-d9c3, e092-94df", "The zip code is 90210"]
-    >>> [text[found.start : found.end] for text in texts for found in codes(text, text.lower())]
+    >>> [text[found.start : found.end] for text in texts for found in find_codes(text, text.lower())]
     ['4821', '8c6f-d9c3, e092-94df']
     """
     for word, named in _BY_WORD:

@@ -1,4 +1,4 @@
-"""A rule finds one kind of secret, in time linear in the text."""
+"""Rules that find secrets by their form, each in time linear in the text."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class Rule:
         group: int | str = "secret" if "(?P<secret>" in self.pattern else 0
         return (
             Secret(self.name, *found.span(group))
-            for found in compiled(self.pattern).finditer(text)
+            for found in compile_pattern(self.pattern).finditer(text)
             if self.holds(found[group])
         )
 
 
 @cache
-def compiled(pattern: str) -> re.Pattern[str]:
+def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Return a pattern ready to be used; most never are."""
     return re.compile(pattern)
 
@@ -62,9 +62,6 @@ def token(name: str, pattern: str, *anchors: str) -> Rule:
     return Rule(name, anchors, f"{_START}(?:{pattern}){_END}")
 
 
-# Secrets that are known by their form, whoever issued them: private keys, JWT, URLs with a
-# password, headers, payment cards.
-
 PRIVATE = "PRIVATE KEY"
 _BEGIN = r"-----BEGIN (?:[A-Z0-9]{1,12}+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
 _SHAPES_END = r"-----END (?:[A-Z0-9]{1,12}+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
@@ -80,12 +77,12 @@ def private_keys(text: str) -> Iterator[Secret]:
     """
     if PRIVATE not in text:
         return
-    ends = [found.end() for found in compiled(_SHAPES_END).finditer(text)]
+    ends = [found.end() for found in compile_pattern(_SHAPES_END).finditer(text)]
     at = following = 0
-    while begin := compiled(_BEGIN).search(text, at):
+    while begin := compile_pattern(_BEGIN).search(text, at):
         while following < len(ends) and ends[following] < begin.end():
             following += 1
-        body = compiled(_BODY).match(text, begin.end())
+        body = compile_pattern(_BODY).match(text, begin.end())
         at = (
             ends[following]
             if following < len(ends)
@@ -95,7 +92,7 @@ def private_keys(text: str) -> Iterator[Secret]:
 
 
 def _is_password(value: str) -> bool:
-    return compiled(PLACEHOLDER).fullmatch(value) is None and value.casefold() not in {
+    return compile_pattern(PLACEHOLDER).fullmatch(value) is None and value.casefold() not in {
         "password",
         "passwd",
         "pass",
@@ -115,38 +112,48 @@ AGE = token("age_key", r"AGE-SECRET-KEY-1[0-9A-Z]{58}", "AGE-SECRET-KEY-1")
 URL = Rule(
     "url_password",
     ("://",),
-    r"://[^\s/?#@:\"'<>]{0,200}+:(?P<secret>[^\s/?#@\"'<>]{1,200}+(?:@[^\s/?#@\"'<>]{1,60}+(?=@))?)@(?=[\w\[])",
+    r":"
+    r"/"
+    r"/[^\s/?#@:\"'<>]{0,200}+:(?P<secret>[^\s/?#@\"'<>]{1,200}+(?:@[^\s/?#@\"'<>]{1,60}+(?=@)"
+    r")?)@(?=[\w\[])",
     _is_password,
 )
 SIGNED = Rule(
     "url_token",
     ("sig=", "token=", "ignature=", "key=", "secret=", "auth="),
-    r"[?&][\w-]{0,20}?(?:sig|token|[Ss]ignature|key|secret|auth)=(?P<secret>[A-Za-z0-9%_+/=.-]{16,}+)",
+    r"[?&][\w-]{0,20}?(?:sig|token|[Ss]ignature|key|secret|"
+    r"auth)=(?P<secret>[A-Za-z0-9%_+/=.-]{16,}+)",
     _is_token,
 )
 HEADER = Rule(
     "bearer",
     ("earer", "EARER", "uthorization", "UTHORIZATION"),
-    r"(?<!\w)(?:(?i:bearer)|(?i:authorization)[\"']?\s{0,3}[:=]\s{0,3}[\"']?[A-Za-z-]{2,20}+)\s{1,3}(?P<secret>[\w.~+/=-]{16,}+)",
+    r"(?<!\w)(?:(?i:bearer)|"
+    r"(?i:authorization)[\"']?\s{0,3}[:=]\s{0,3}[\"']?[A-Za-z-]{2,20}+)"
+    r"\s{1,3}(?P<secret>[\w.~+/=-]{16,}+)",
     _is_token,
 )
 
 
 def _holds_session(value: str) -> bool:
-    return any(_is_token(each) for each in compiled(r"(?<==)[\w%.~+/-]{16,}+").findall(value))
+    return any(
+        _is_token(each) for each in compile_pattern(r"(?<==)[\w%.~+/-]{16,}+").findall(value)
+    )
 
 
 COOKIE = Rule(
     "cookie",
     ("ookie", "OOKIE"),
-    r"(?<!\w)(?i:(?:set-)?cookie)[\"']?\s{0,2}[:=]\s{0,3}[\"']?(?P<secret>[^\s=;,\"']{1,60}+=[^\n\"']{16,2000}+)",
+    r"(?<!\w)(?i:(?:set-)?cookie)[\"']?\s{0,2}[:=]"
+    r"\s{0,3}[\"']?(?P<secret>[^\s=;,\"']{1,60}+=[^\n\"']{16,2000}+)",
     _holds_session,
 )
 # As crypt(3), htpasswd and LDAP write them: whoever has one can try passwords against it.
 HASH = Rule(
     "password_hash",
     ("$apr1$", "$1$", "$2", "$5$", "$6$", "$y$", "$argon2", "$scrypt$", "SHA}"),
-    r"\$(?:apr1|1|5|6|y|2[abxy]?|argon2(?:id|i|d)|scrypt)\$[A-Za-z0-9./=,$+]{20,200}+|\{S?SHA\}[A-Za-z0-9+/]{27,60}+={0,2}+",
+    r"\$(?:apr1|1|5|6|y|2[abxy]?|argon2(?:id|i|d)|scrypt)\$[A-Za-z0-9./=,$+]{20,200}+|"
+    r"\{S?SHA\}[A-Za-z0-9+/]{27,60}+={0,2}+",
 )
 OTP = Rule(
     "otp_secret",
@@ -157,7 +164,8 @@ WIFI = Rule("password", ("WIFI:",), r"WIFI:[^\n]{0,80}?(?<=[:;])P:(?P<secret>[^;
 PGPASS = Rule(
     "password",
     (":543", ":6432:", ":*:"),
-    r"(?m)^[\w.*-]{1,100}+:(?:543\d|6432|\*):[\w*-]{1,63}+:[\w.*-]{1,63}+:(?P<secret>[^\s:]{4,100}+)$",
+    r"(?m)^[\w.*-]{1,100}+:(?:543\d|6432|"
+    r"\*):[\w*-]{1,63}+:[\w.*-]{1,63}+:(?P<secret>[^\s:]{4,100}+)$",
 )
 SHAPES = (JWT, AGE, URL, SIGNED, HEADER, COOKIE, HASH, OTP, WIFI, PGPASS)
 
@@ -177,14 +185,16 @@ _CALLS = (
 COMMAND = Rule(
     "password",
     (" -",),
-    rf"(?:{_CALLS}|(?<![\w-])(?:curl|wget|https?)\b[^\n|;&]{{0,80}}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{{1,60}}+:|"
+    rf"(?:{_CALLS}|(?<![\w-])(?:curl|wget|https?)\b[^\n|;&]{{0,80}}?\s(?:-u|--user)[ "
+    rf"=]?[\"']?[^\s:\"']{{1,60}}+:|"
     r"(?<![\w-])redis-cli\b[^\n|;&]{0,80}?\s-a[ ])[\"']?(?P<secret>[^\s\"':$]{6,200}+)(?!:)",
     _is_typed,
 )
 NETRC = Rule(
     "password",
     ("login ",),
-    r"(?:machine\s{1,3}\S{1,100}+|default)\s{1,6}login\s{1,3}\S{1,100}+\s{1,6}password\s{1,3}(?P<secret>\S{4,200}+)",
+    r"(?:machine\s{1,3}\S{1,100}+|"
+    r"default)\s{1,6}login\s{1,3}\S{1,100}+\s{1,6}password\s{1,3}(?P<secret>\S{4,200}+)",
 )
 STATEMENT = Rule(
     "password",
@@ -203,8 +213,10 @@ KUBERNETES = "kind: Secret"
 
 def kubernetes_secrets(text: str) -> Iterator[Secret]:
     """Yield the values of a Kubernetes Secret, which nothing but their place gives away."""
-    for block in compiled(_KUBERNETES).finditer(text):
-        for entry in compiled(_ENTRY).finditer(text, block.start("entries"), block.end("entries")):
+    for block in compile_pattern(_KUBERNETES).finditer(text):
+        for entry in compile_pattern(_ENTRY).finditer(
+            text, block.start("entries"), block.end("entries")
+        ):
             yield Secret("kubernetes_secret", *entry.span("secret"))
 
 
@@ -218,7 +230,10 @@ def passes_luhn(number: str) -> bool:
     return sum(digits[0::2] + [each * 2 - 9 * (each > 4) for each in digits[1::2]]) % 10 == 0
 
 
-_CARD = r"(?<![\w.-])(?:3[47]\d{2}[ -]?\d{6}[ -]?\d{5}|(?:4\d{3}|5[1-5]\d{2}|2[2-7]\d{2}|6(?:011|5\d{2}))(?:[ -]?\d{4}){3})(?![\w-])"
+_CARD = (
+    r"(?<![\w.-])(?:3[47]\d{2}[ -]?\d{6}[ -]?\d{5}|(?:4\d{3}|5[1-5]\d{2}|2[2-7]\d{2}|6(?:011|"
+    r"5\d{2}))(?:[ -]?\d{4}){3})(?![\w-])"
+)
 CARD = Rule("card_number", tuple("23456"), _CARD, passes_luhn)
 
 
@@ -340,8 +355,10 @@ OTHERS: tuple[Rule, ...] = (
     token("wallet_key", r"[xyz]prv[A-Za-z0-9]{80,120}+", "prv"),
     token(
         "service_token",
-        r"(?:nfp_|ntn_|sbp_|pscale_(?:tkn|pw|oauth)_|dp\.(?:pt|st|sa|ct|scim|audit)\.|pul-|CCIPAT_|CCIPRJ_|tskey-[a-z]{2,12}-|NRAK-|NRII-|"
-        r"sq[apu]_|bkua_|rnd_|lsv2_[ps][tk]_|fo1_|phx_|ops_eyJ|dt0[cs]01\.|shippo_live_|sl\.|1//0|EAA)[A-Za-z0-9_.-]{20,}+",
+        r"(?:nfp_|ntn_|sbp_|pscale_(?:tkn|pw|oauth)_|dp\.(?:pt|st|sa|ct|scim|audit)\.|pul-|"
+        r"CCIPAT_|CCIPRJ_|tskey-[a-z]{2,12}-|NRAK-|NRII-|"
+        r"sq[apu]_|bkua_|rnd_|lsv2_[ps][tk]_|fo1_|phx_|ops_eyJ|dt0[cs]01\.|shippo_live_|sl\.|"
+        r"1//0|EAA)[A-Za-z0-9_.-]{20,}+",
         *(
             "nfp_",
             "ntn_",

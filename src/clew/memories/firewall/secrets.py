@@ -1,4 +1,4 @@
-"""All secrets of a text, and the text without them."""
+"""Find all secrets of a text, and redact or mask them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
 
-from clew.memories.firewall.secret_assignments import assigned, codes, lowered
+from clew.memories.firewall.secret_assignments import find_assigned_secrets, find_codes, lower_case
 from clew.memories.firewall.secret_patterns import (
     CARD,
     KUBERNETES,
@@ -21,17 +21,17 @@ from clew.memories.firewall.secret_patterns import (
 )
 
 # characters of a name and a value together: a shorter text holds no secret that could be told
-_SHORTEST = 8
+_MIN_CHARACTERS = 8
 # characters of a value that is taken out wherever else it stands: a shorter one may be a word
-_REPEATED = 6
-MOST_REPEATED = 64  # different values that are looked for again: bounds the work on hostile text
+_MIN_REPEATED = 6
+MAX_REPEATED = 64  # different values that are looked for again: bounds the work on hostile text
 
-NOTHING: Mapping[str, str] = MappingProxyType({})
+NO_VALUES: Mapping[str, str] = MappingProxyType({})
 _RULES = (*SERVICES, *SHAPES)
 # characters without white space: what all rules but that of passwords in addresses need to find
 # anything
-_SHORTEST_TOKEN = 15
-_FEWEST_DIGITS = 15  # of a payment card
+_MIN_TOKEN = 15
+_MIN_CARD_DIGITS = 15  # of a payment card
 _NO_DIGITS = bytes(code for code in range(128) if not chr(code).isdigit())
 # one of them is in most anchors: a text without it need not be searched for these
 _SIGNS = "_-=/:."
@@ -54,13 +54,13 @@ def _by_sign() -> dict[str, list[tuple[str, int]]]:
 _ANCHORS = _by_sign()
 
 
-def _tried(text: str) -> Sequence[Rule]:
+def _applicable_rules(text: str) -> Sequence[Rule]:
     """Return the rules that may find something.
 
     A hundred literals are looked for in the time that one pattern takes.
     """
     short = [rule for rule in SHORT if rule.anchors[0] in text]
-    if "://" not in text and max(map(len, text.split()), default=0) < _SHORTEST_TOKEN:
+    if "://" not in text and max(map(len, text.split()), default=0) < _MIN_TOKEN:
         return short
     found = {
         place
@@ -72,30 +72,32 @@ def _tried(text: str) -> Sequence[Rule]:
     return [*(_RULES[place] for place in sorted(found)), *short]
 
 
-def secrets_in(
-    text: str, *, cards: bool = False, known: Mapping[str, str] = NOTHING
+def find_secrets(
+    text: str, *, cards: bool = False, known: Mapping[str, str] = NO_VALUES
 ) -> tuple[Secret, ...]:
     """Return the secrets of a text in order, none overlapping, each wherever it stands.
 
     Values that are `known` to be secret too.
 
-    >>> secrets_in("Deploy with AKIAIOSFODNN7EXAMPLE, please")
+    >>> find_secrets("Deploy with AKIAIOSFODNN7EXAMPLE, please")
     (Secret(rule='aws_key', start=12, end=32),)
     """
-    if len(text) < _SHORTEST:
+    if len(text) < _MIN_CHARACTERS:
         return ()
     found = [*private_keys(text)] if PRIVATE in text else []
-    for rule in _tried(text):
+    for rule in _applicable_rules(text):
         found += rule(text)
     if KUBERNETES in text:
         found += kubernetes_secrets(text)
-    small = lowered(text)
-    found += assigned(text, small)
-    found += codes(text, small)
+    small = lower_case(text)
+    found += find_assigned_secrets(text, small)
+    found += find_codes(text, small)
     if cards and _may_hold_card(text):
         found += CARD(text)
     return (
-        _apart([*found, *repeats(text, {**values(text, found), **known})]) if found or known else ()
+        _merge_overlaps([*found, *find_repeats(text, {**rules_by_value(text, found), **known})])
+        if found or known
+        else ()
     )
 
 
@@ -104,32 +106,32 @@ def _may_hold_card(text: str) -> bool:
 
     Of other scripts, whose digits count too, nothing is said.
     """
-    return not text.isascii() or len(text.encode().translate(None, _NO_DIGITS)) >= _FEWEST_DIGITS
+    return not text.isascii() or len(text.encode().translate(None, _NO_DIGITS)) >= _MIN_CARD_DIGITS
 
 
-def values(text: str, found: Iterable[Secret]) -> dict[str, str]:
+def rules_by_value(text: str, found: Iterable[Secret]) -> dict[str, str]:
     """Return the rule by which each secret was found, by its value."""
     return {
         text[each.start : each.end]: each.rule
         for each in found
-        if each.end - each.start >= _REPEATED
+        if each.end - each.start >= _MIN_REPEATED
     }
 
 
-def repeats(text: str, known: Mapping[str, str]) -> Iterator[Secret]:
+def find_repeats(text: str, known: Mapping[str, str]) -> Iterator[Secret]:
     """Yield wherever the text holds one of the values that are known to be secret.
 
-    >>> list(repeats("tr0ub4dor, I said: tr0ub4dor", {"tr0ub4dor": "password"}))
+    >>> list(find_repeats("tr0ub4dor, I said: tr0ub4dor", {"tr0ub4dor": "password"}))
     [Secret(rule='password', start=0, end=9), Secret(rule='password', start=19, end=28)]
     """
-    for value, rule in islice(known.items(), MOST_REPEATED):
+    for value, rule in islice(known.items(), MAX_REPEATED):
         at = text.find(value)
         while at >= 0:
             yield Secret(rule, at, at + len(value))
             at = text.find(value, at + len(value))
 
 
-def _apart(found: Iterable[Secret]) -> tuple[Secret, ...]:
+def _merge_overlaps(found: Iterable[Secret]) -> tuple[Secret, ...]:
     """Return secrets that do not overlap.
 
     What a later one reaches beyond an earlier one goes with that.
@@ -148,23 +150,23 @@ def rules_of(found: Iterable[Secret]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.rule for each in found))
 
 
-def redacted(text: str, found: Sequence[Secret]) -> str:
+def redact(text: str, found: Sequence[Secret]) -> str:
     """Return the text with a mark in the place of each secret.
 
     >>> text = "Log in as root:tr0ub4dor; password: tr0ub4dor"
-    >>> redacted(text, secrets_in(text))
+    >>> redact(text, find_secrets(text))
     'Log in as root:[secret:password]; password: [secret:password]'
     """
-    return _replaced(text, found, lambda each: f"[secret:{each.rule}]")
+    return _replace(text, found, lambda each: f"[secret:{each.rule}]")
 
 
-def masked(text: str, found: Sequence[Secret]) -> str:
+def mask(text: str, found: Sequence[Secret]) -> str:
     """Return the text with each secret covered and nothing moved: every offset into it stays true.
 
-    >>> masked("key AKIAIOSFODNN7EXAMPLE, pin", secrets_in("key AKIAIOSFODNN7EXAMPLE, pin"))
+    >>> mask("key AKIAIOSFODNN7EXAMPLE, pin", find_secrets("key AKIAIOSFODNN7EXAMPLE, pin"))
     'key [secret:aws_key]****, pin'
     """
-    return _replaced(text, found, _cover)
+    return _replace(text, found, _cover)
 
 
 def _cover(secret: Secret, /) -> str:
@@ -173,7 +175,7 @@ def _cover(secret: Secret, /) -> str:
     return mark.ljust(room, "*") if len(mark) <= room else "*" * room
 
 
-def _replaced(text: str, found: Sequence[Secret], mark: Callable[[Secret], str]) -> str:
+def _replace(text: str, found: Sequence[Secret], mark: Callable[[Secret], str]) -> str:
     parts, at = [], 0
     for each in found:
         parts += [text[at : each.start], mark(each)]

@@ -1,7 +1,7 @@
-"""How far may a memory be trusted by whoever reads it?
+"""Assess how far a reader may trust a memory, from its text.
 
-Told from its words whenever it is asked, and never stored: so nobody can forge or lose it, and what
-was imported, loaded or written before there was a rule is marked like the rest.
+Trust is computed when it is returned and never stored, so it cannot be forged, and text that was
+imported or written before a rule existed is marked too.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from clew.memories.firewall.instructions import flags_of
+from clew.memories.firewall.instructions import find_flags
 from clew.settings import FirewallSettings
 from clew.text.words import sentence_list
 
@@ -17,10 +17,10 @@ NORMAL, LOW = "normal", "low"
 ARCHIVE = "archive"
 INSTRUCTION = "instruction"
 # of metadata that are looked at: it is limited in bytes, and a list of numbers says nothing
-MOST_VALUES = 100
+MAX_VALUES = 100
 
 
-class Told(Protocol):
+class TextFields(Protocol):
     """What a memory, offered or kept, says in words."""
 
     @property
@@ -47,17 +47,15 @@ class Trust(NamedTuple):
     flags: tuple[str, ...]
 
 
-def trust_of(told: Told, context: str = "") -> Trust:
+def assess_trust(told: TextFields, context: str = "") -> Trust:
     """Return how far a memory may be trusted, with all that is served of it.
 
     Title, text, tags, metadata, and what stands around it.
     """
     beside = (
-        [each for each in _texts(told.metadata, MOST_VALUES) if " " in each]
-        if told.metadata
-        else []
+        [each for each in _texts(told.metadata, MAX_VALUES) if " " in each] if told.metadata else []
     )
-    flags = flags_of(
+    flags = find_flags(
         "\n\n".join(filter(None, (told.title, told.text, context, *told.tags, *beside)))
     )
     return Trust(LOW if flags else NORMAL, flags)

@@ -10,8 +10,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from clew.errors import ClewError
-from clew.memories.firewall.screening import scrubbed
-from clew.memories.firewall.trust import trust_of
+from clew.memories.firewall.screening import scrub
+from clew.memories.firewall.trust import assess_trust
 from clew.surface.hooks.block import block
 from clew.surface.hooks.capture import Found, Reader
 from clew.surface.hooks.log import HookLog, SessionState
@@ -168,7 +168,7 @@ class Handler:
             return "seen"
         if confidence is not None and confidence < self._options.min_confidence:
             return "confidence"
-        return "trust" if trust_of(node).level != "normal" else ""
+        return "trust" if assess_trust(node).level != "normal" else ""
 
     # --- capture ---
 
@@ -214,7 +214,7 @@ class Handler:
             told = {"rule": each.rule.name, "entry": each.entry}
             if len(captured) >= room:
                 refused.append({**told, "reason": "too_many"})
-            elif scrubbed(each.text) != each.text:
+            elif scrub(each.text) != each.text:
                 refused.append({**told, "reason": "secret"})
             else:
                 self._offer(each, event, told, captured, refused)

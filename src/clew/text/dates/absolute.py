@@ -8,21 +8,21 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from clew.text.dates.periods import (
     DIGITS,
     IN_YEAR,
-    LENGTHS,
     TIME_LEADS,
-    after,
-    day,
-    days,
+    UNIT_LENGTHS,
     in_year,
-    months,
-    moved,
-    recurring,
+    nearest_occurrence,
     rule,
-    years,
+    shift,
+    whole_day,
+    whole_days,
+    whole_months,
+    whole_years,
+    word_after,
 )
 from clew.text.dates.values import Clock, Period, UnclearError
 from clew.text.dates.vocabulary import (
-    ALSO_WORDS,
+    AMBIGUOUS_MONTHS,
     MONTH,
     MONTHS,
     SHORT_MONTHS,
@@ -31,9 +31,9 @@ from clew.text.dates.vocabulary import (
     WEEKDAYS,
     WHICH,
     YEAR,
+    direction,
     month_number,
     pattern,
-    which_way,
 )
 
 _VERB_AFTER = re.compile(
@@ -44,17 +44,17 @@ _TO_MONTH = pattern(f" (?:to|until|till|through) {MONTH}")
 
 def _day(match: re.Match[str], clock: Clock) -> Period:
     month, number = month_number(match["month"]), int(match["day"])
-    return in_year(lambda year: day(date(year, month, number)), match, clock)
+    return in_year(lambda year: whole_day(date(year, month, number)), match, clock)
 
 
 def _days(match: re.Match[str], clock: Clock) -> Period:
     month, first, last = month_number(match["month"]), int(match["day"]), int(match["other"])
     return in_year(
-        lambda year: days(date(year, month, first), date(year, month, last)), match, clock
+        lambda year: whole_days(date(year, month, first), date(year, month, last)), match, clock
     )
 
 
-def _plainly_a_day(match: re.Match[str], lead: str) -> bool:
+def _is_day(match: re.Match[str], lead: str) -> bool:
     """Doubt "give me 5 may be more".
 
     A word of other meanings must be written as a month where there is no year.
@@ -62,16 +62,18 @@ def _plainly_a_day(match: re.Match[str], lead: str) -> bool:
     del lead
     month = match["month"].rstrip(".")
     return (
-        bool(match["year"] or match["of"]) or month[0].isupper() or month.lower() not in ALSO_WORDS
+        bool(match["year"] or match["of"])
+        or month[0].isupper()
+        or month.lower() not in AMBIGUOUS_MONTHS
     )
 
 
 def _day_of_month(match: re.Match[str], clock: Clock) -> Period:
     number = int(match["day"])
     for back in range(3):
-        month = moved(clock.now.replace(day=1), "month", back if clock.ahead else -back)
+        month = shift(clock.now.replace(day=1), "month", back if clock.ahead else -back)
         try:
-            found = day(date(month.year, month.month, number))
+            found = whole_day(date(month.year, month.month, number))
         except ValueError:
             continue
         if (found.end > clock.now) if clock.ahead else (found.start <= clock.now):
@@ -80,41 +82,43 @@ def _day_of_month(match: re.Match[str], clock: Clock) -> Period:
 
 
 def _ends_the_phrase(match: re.Match[str], lead: str) -> bool:
-    return lead in ("on", "since", "until", "before", "after", "by") and not after(match)
+    return lead in ("on", "since", "until", "before", "after", "by") and not word_after(match)
 
 
 def _month(match: re.Match[str], clock: Clock) -> Period:
     number = month_number(match["month"])
-    return in_year(lambda year: months(year, number), match, clock)
+    return in_year(lambda year: whole_months(year, number), match, clock)
 
 
 def _months(match: re.Match[str], clock: Clock) -> Period:
     """Read "November-February 2022": the year belongs to the last month."""
     first, last = month_number(match["first"]), month_number(match["month"])
     count = (last - first) % 12 + 1
-    return in_year(lambda year: months(year, last - count + 1, count=count), match, clock)
+    return in_year(lambda year: whole_months(year, last - count + 1, count=count), match, clock)
 
 
-def _plainly_a_month(match: re.Match[str], lead: str) -> bool:
+def _is_month(match: re.Match[str], lead: str) -> bool:
     """Doubt bare months that are names or verbs as well.
 
     They need a word of time before and no verb after.
     """
     month = match["month"].rstrip(".")
-    if match["year"] or match["of"] or month.lower() not in ALSO_WORDS:
+    if match["year"] or match["of"] or month.lower() not in AMBIGUOUS_MONTHS:
         return True
     if month.lower() in SHORT_MONTHS and not month[0].isupper():
         return False
     if lead == "from":
         return _TO_MONTH.match(match.string, match.end()) is not None
     return lead in TIME_LEADS and not (
-        lead in ("before", "after", "to", "and") and _VERB_AFTER.fullmatch(after(match))
+        lead in ("before", "after", "to", "and") and _VERB_AFTER.fullmatch(word_after(match))
     )
 
 
 def _chosen_month(match: re.Match[str], clock: Clock) -> Period:
     number = month_number(match["month"])
-    return recurring(lambda year: months(year, number), clock, which_way(match["which"]))
+    return nearest_occurrence(
+        lambda year: whole_months(year, number), clock, direction(match["which"])
+    )
 
 
 _MONTH_HEADS = (*MONTHS, *SHORT_MONTHS)
@@ -128,7 +132,7 @@ RULES = (
         (DIGITS, "the", *WEEKDAYS),
         rf"{_NAMED_DAY}{_NUMBER}{SUFFIX}?(?: of)? (?P<month>{MONTH}){IN_YEAR}?",
         _day,
-        accepts=_plainly_a_day,
+        accepts=_is_day,
         anchored=False,
     ),
     rule(
@@ -136,22 +140,23 @@ RULES = (
         (*_MONTH_HEADS, *WEEKDAYS),
         rf"{_NAMED_DAY}(?P<month>{MONTH}) (?:the )?{_NUMBER}{SUFFIX}?{IN_YEAR}?",
         _day,
-        accepts=_plainly_a_day,
+        accepts=_is_day,
         anchored=False,
     ),
     rule(
         "days",
         (DIGITS, "the"),
-        rf"(?:the )?{_NUMBER}{SUFFIX}?{_TO}(?:the )?(?P<other>[0-3]?\d){SUFFIX}?(?: of)? (?P<month>{MONTH}){IN_YEAR}?",
+        rf"(?:the )?{_NUMBER}{SUFFIX}?{_TO}(?:the )?(?P<other>[0-3]?\d){SUFFIX}?(?: of)? "
+        rf"(?P<month>{MONTH}){IN_YEAR}?",
         _days,
-        accepts=_plainly_a_day,
+        accepts=_is_day,
     ),
     rule(
         "days",
         _MONTH_HEADS,
         rf"(?P<month>{MONTH}) {_NUMBER}{SUFFIX}?{_TO}(?P<other>[0-3]?\d){SUFFIX}?{IN_YEAR}?",
         _days,
-        accepts=_plainly_a_day,
+        accepts=_is_day,
     ),
     rule(
         "day",
@@ -166,7 +171,7 @@ RULES = (
         _MONTH_HEADS,
         rf"(?P<month>{MONTH}){IN_YEAR}?",
         _month,
-        accepts=_plainly_a_month,
+        accepts=_is_month,
         anchored=False,
     ),
     rule(
@@ -174,7 +179,7 @@ RULES = (
         _MONTH_HEADS,
         rf"(?P<first>{MONTH}) ?[-–—/] ?(?P<month>{MONTH}){IN_YEAR}?",
         _months,
-        accepts=_plainly_a_day,
+        accepts=_is_day,
     ),
     rule(
         "month",
@@ -184,8 +189,6 @@ RULES = (
     ),
 )
 
-
-# Dates in figures: 2024-03-01, 2024-03, 03/01/2024, 2024-W12, 2019-2021.
 
 _PIVOT = 20  # years ahead that a year of two figures may lie; later ones are of the century before
 
@@ -198,7 +201,7 @@ def _moment(match: re.Match[str], clock: Clock) -> Period:
     start = datetime(
         year, month, number, hour, minute, tzinfo=_zone(match["zone"] or "")
     ).astimezone(UTC)
-    return Period(start, start + LENGTHS["minute"])
+    return Period(start, start + UNIT_LENGTHS["minute"])
 
 
 def _zone(written: str) -> timezone:
@@ -210,18 +213,18 @@ def _zone(written: str) -> timezone:
 
 def _numeric_day(match: re.Match[str], clock: Clock) -> Period:
     del clock
-    return day(date(int(match["year"]), int(match["month"]), int(match["day"])))
+    return whole_day(date(int(match["year"]), int(match["month"]), int(match["day"])))
 
 
 def _numeric_month(match: re.Match[str], clock: Clock) -> Period:
     del clock
-    return months(int(match["year"]), int(match["month"]))
+    return whole_months(int(match["year"]), int(match["month"]))
 
 
 def _week(match: re.Match[str], clock: Clock) -> Period:
     del clock
     monday = date.fromisocalendar(int(match["year"]), int(match["week"]), 1)
-    return days(monday, monday + timedelta(days=6))
+    return whole_days(monday, monday + timedelta(days=6))
 
 
 def _years(match: re.Match[str], clock: Clock) -> Period:
@@ -229,10 +232,10 @@ def _years(match: re.Match[str], clock: Clock) -> Period:
     first, last = int(match["year"]), int(match["other"])
     if last < first:
         raise UnclearError("ends before it begins")
-    return years(first, count=last - first + 1)
+    return whole_years(first, count=last - first + 1)
 
 
-def _figures(match: re.Match[str], clock: Clock) -> Period:
+def _day_in_figures(match: re.Match[str], clock: Clock) -> Period:
     """Read two figures and a year in the one order that is possible, or that the caller chose.
 
     Dots put the day first.
@@ -242,7 +245,7 @@ def _figures(match: re.Match[str], clock: Clock) -> Period:
         int(match["second"]),
         _full_year(match["year"], clock),
     )
-    readings = {True: _made(year, second, first), False: _made(year, first, second)}
+    readings = {True: _calendar_day(year, second, first), False: _calendar_day(year, first, second)}
     order = True if match["sign"] == "." else clock.day_first
     possible = {reading for reading in readings.values() if reading}
     if order is not None and readings[order]:
@@ -252,10 +255,10 @@ def _figures(match: re.Match[str], clock: Clock) -> Period:
             " or ".join(sorted(reading.isoformat() for reading in possible))
             or "not in the calendar"
         )
-    return day(possible.pop())
+    return whole_day(possible.pop())
 
 
-def _made(year: int, month: int, number: int) -> date | None:
+def _calendar_day(year: int, month: int, number: int) -> date | None:
     try:
         return date(year, month, number)
     except ValueError:
@@ -293,7 +296,12 @@ NUMERIC_RULES = (
         "day",
         DIGITS,
         r"(?P<first>\d\d?)(?P<sign>[-/.])(?P<second>\d\d?)(?P=sign)(?P<year>\d{4})",
-        _figures,
+        _day_in_figures,
     ),
-    rule("day", DIGITS, r"(?P<first>\d\d?)(?P<sign>/)(?P<second>\d\d?)/(?P<year>\d\d)", _figures),
+    rule(
+        "day",
+        DIGITS,
+        r"(?P<first>\d\d?)(?P<sign>/)(?P<second>\d\d?)/(?P<year>\d\d)",
+        _day_in_figures,
+    ),
 )

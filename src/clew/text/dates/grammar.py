@@ -1,7 +1,4 @@
-"""From an offset to the time named there.
-
-The rule that reads most wins, prefixes and parts of a day included.
-"""
+"""Find the longest time expression at an offset, with its prefix, lead word and range."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from clew.text.dates import relative
 from clew.text.dates import relative as named
 from clew.text.dates.periods import DAY, DIGITS, PART_LEAD, Prefix, Rule
 from clew.text.dates.relative import PREFIXES
-from clew.text.dates.values import TICK, Clock, Period, Relation, UnclearError
+from clew.text.dates.values import RESOLUTION, Clock, Period, Relation, UnclearError
 from clew.text.dates.vocabulary import PART, UNITS, Pattern, pattern
 
 _MAX_DEPTH = 2  # "the end of the week before Christmas"; deeper is a riddle
@@ -28,7 +25,7 @@ _PART_OF_DAY = pattern(rf" (?:in the |at )?(?P<part>{PART})")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TimeExpression:
     """A time named in a text, not yet resolved."""
 
     first: int
@@ -38,12 +35,12 @@ class Found:
     anchored: bool
 
 
-class _Headed(Protocol):
+class _HasHeads(Protocol):
     @property
     def heads(self) -> frozenset[str]: ...
 
 
-_T = TypeVar("_T", bound=_Headed)
+_T = TypeVar("_T", bound=_HasHeads)
 
 
 def by_head(rules: Iterable[_T]) -> dict[str, tuple[_T, ...]]:
@@ -65,25 +62,29 @@ _AFTER_ARTICLE = (HEADS | frozenset(UNITS) | {"weekend"}) - _ARTICLES
 
 
 def head_at(text: str, at: int) -> str:
-    """Return the word at an offset in lower case, a sign for any number, nothing for anything else."""
+    """Return the lower-case word at an offset, DIGITS for a number, else the empty string."""
     match = _HEAD.match(text, at)
     return "" if match is None else DIGITS if match.group()[0].isdigit() else match.group().lower()
 
 
-def expression(text: str, at: int, *, lead: str = "", depth: int = 0) -> Found | None:
+def find_expression(text: str, at: int, *, lead: str = "", depth: int = 0) -> TimeExpression | None:
     """Return the longest time named at an offset, if any; `lead` is the word that leads there."""
     at = at + 1 if text[at : at + 1] in ("'", "’") and text[at + 1 : at + 2].isdigit() else at
     head = head_at(text, at)
     if head in _ARTICLES and _second_word(text, at + len(head)) not in _AFTER_ARTICLE:
         return None  # every fifth word is an article, and the rules that begin with one are many
-    found = [one for one in (_read(rule, text, at, lead) for rule in _RULES.get(head, ())) if one]
+    found = [
+        one for one in (_match_rule(rule, text, at, lead) for rule in _RULES.get(head, ())) if one
+    ]
     if depth < _MAX_DEPTH:
         found += [
             one
-            for one in (_prefixed(prefix, text, at, depth) for prefix in _PREFIXES.get(head, ()))
+            for one in (
+                _match_prefix(prefix, text, at, depth) for prefix in _PREFIXES.get(head, ())
+            )
             if one
         ]
-    return _with_part(text, max(found, key=lambda one: one.last)) if found else None
+    return _narrow_to_part(text, max(found, key=lambda one: one.last)) if found else None
 
 
 def _second_word(text: str, at: int) -> str:
@@ -91,22 +92,24 @@ def _second_word(text: str, at: int) -> str:
     return head_at(text, match.end()) if match else ""
 
 
-def _read(rule: Rule, text: str, at: int, lead: str) -> Found | None:
+def _match_rule(rule: Rule, text: str, at: int, lead: str) -> TimeExpression | None:
     match = rule.pattern.match(text, at)
     if match is None or not rule.accepts(match, lead):
         return None
     anchored = rule.anchored or any(match.groupdict().get(group) for group in ("year", "of"))
-    return Found(at, match.end(), rule.name, lambda clock: rule.resolve(match, clock), anchored)
+    return TimeExpression(
+        at, match.end(), rule.name, lambda clock: rule.resolve(match, clock), anchored
+    )
 
 
-def _prefixed(prefix: Prefix, text: str, at: int, depth: int) -> Found | None:
+def _match_prefix(prefix: Prefix, text: str, at: int, depth: int) -> TimeExpression | None:
     match = prefix.pattern.match(text, at)
     if match is None:
         return None
-    inner = expression(text, match.end(), lead=_lead_of(match), depth=depth + 1)
+    inner = find_expression(text, match.end(), lead=_lead_of(match), depth=depth + 1)
     if inner is None:
         return None
-    return Found(
+    return TimeExpression(
         at,
         inner.last,
         prefix.name,
@@ -120,7 +123,7 @@ def _lead_of(match: re.Match[str]) -> str:
     return PART_LEAD if word in ("of", "in") else word
 
 
-def _with_part(text: str, found: Found) -> Found:
+def _narrow_to_part(text: str, found: TimeExpression) -> TimeExpression:
     """Narrow a day to the part of it that is named after it."""
     match = _PART_OF_DAY.match(text, found.last)
     if match is None:
@@ -131,10 +134,7 @@ def _with_part(text: str, found: Found) -> Found:
         whole = found.resolve(clock)
         return relative.part_of(whole, part) if whole.end - whole.start == DAY else whole
 
-    return Found(found.first, match.end(), found.rule, resolve, found.anchored)
-
-
-# Words that lead to a time, and what they make of it: in, before, since, between … and …
+    return TimeExpression(found.first, match.end(), found.rule, resolve, found.anchored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +175,14 @@ _ONWARDS = pattern(" on| onwards?| forward")
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedTime:
     """A time as a question names it, with the word that leads to it."""
 
     first: int
     last: int
-    found: Found
+    found: TimeExpression
     relation: Relation
-    until: Found | None = None  # the other end of a range
+    until: TimeExpression | None = None  # the other end of a range
 
     @property
     def rule(self) -> str:
@@ -190,22 +190,24 @@ class Named:
         return "between" if self.until else self.found.rule
 
 
-def named_relation(text: str, at: int, head: str) -> Named | None:
-    """Return the time that a question names at an offset, with or without a word that leads to it."""
-    tries = [_led(text, at, lead) for lead in LEADS.get(head, ())]
-    found = expression(text, at)
+def find_named_time(text: str, at: int, head: str) -> NamedTime | None:
+    """Return the time that a query names at an offset, with its lead word if there is one."""
+    tries = [_after_lead(text, at, lead) for lead in LEADS.get(head, ())]
+    found = find_expression(text, at)
     if found:
-        tries.append(_ranged(text, Named(at, found.last, found, "in"), _TO))
+        tries.append(_extend_to_range(text, NamedTime(at, found.last, found, "in"), _TO))
     return max((one for one in tries if one), key=lambda one: one.last, default=None)
 
 
-def _led(text: str, at: int, lead: Lead) -> Named | None:
+def _after_lead(text: str, at: int, lead: Lead) -> NamedTime | None:
     match = lead.pattern.match(text, at)
-    found = expression(text, match.end(), lead=lead.word) if match else None
+    found = find_expression(text, match.end(), lead=lead.word) if match else None
     if found is None or (lead.only and found.rule != lead.only):
         return None
-    one = _ranged(
-        text, Named(at, found.last, found, lead.relation), _AND if lead.word == "between" else _TO
+    one = _extend_to_range(
+        text,
+        NamedTime(at, found.last, found, lead.relation),
+        _AND if lead.word == "between" else _TO,
     )
     if lead.word == "between" and one.until is None:
         return None
@@ -213,24 +215,26 @@ def _led(text: str, at: int, lead: Lead) -> Named | None:
     return replace(one, last=onwards.end(), relation="since") if onwards else one
 
 
-def _ranged(text: str, one: Named, joint: Pattern) -> Named:
+def _extend_to_range(text: str, one: NamedTime, joint: Pattern) -> NamedTime:
     match = joint.match(text, one.last)
-    other = expression(text, match.end(), lead="and" if joint is _AND else "to") if match else None
+    other = (
+        find_expression(text, match.end(), lead="and" if joint is _AND else "to") if match else None
+    )
     return replace(one, last=other.last, until=other, relation="in") if other else one
 
 
-def ends(one: Named, clock: Clock) -> tuple[datetime | None, datetime | None]:
+def bounds(one: NamedTime, clock: Clock) -> tuple[datetime | None, datetime | None]:
     """Return first and last moment of a named time, both included; None is open."""
     period = _range(one.found, one.until, clock) if one.until else one.found.resolve(clock)
-    start, end = period.start, period.end - TICK
+    start, end = period.start, period.end - RESOLUTION
     if one.relation == "before":  # "before the end of March" is in March still
-        return None, end if one.rule == "end" else start - TICK
+        return None, end if one.rule == "end" else start - RESOLUTION
     if one.relation == "after":
         return period.end, None
     return (None if one.relation == "until" else start), (None if one.relation == "since" else end)
 
 
-def _range(left: Found, right: Found, clock: Clock) -> Period:
+def _range(left: TimeExpression, right: TimeExpression, clock: Clock) -> Period:
     """Let the end that has a year lend it to the other.
 
     "between November and February 2022" begins in 2021.

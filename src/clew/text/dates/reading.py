@@ -1,4 +1,4 @@
-"""Words that ask for the latest or the earliest, for a time, or name an event whose time is not known."""
+"""Read every time expression, superlative and event in a query."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from clew.text.dates.grammar import HEADS, LEADS, Named, by_head, ends, head_at
-from clew.text.dates.grammar import named_relation as named
-from clew.text.dates.periods import Acceptance, after, always, before
+from clew.text.dates.grammar import HEADS, LEADS, NamedTime, bounds, by_head, head_at
+from clew.text.dates.grammar import find_named_time as named
+from clew.text.dates.periods import Acceptance, accept_always, word_after, word_before
 from clew.text.dates.values import Clock, Event, Relation, TimeSpan, UnclearError, When
-from clew.text.dates.vocabulary import PARTS, Pattern, pattern
+from clew.text.dates.vocabulary import PARTS_OF_DAY, Pattern, pattern
 
 Wish: TypeAlias = Literal["latest", "current", "earliest"]
 """What holds now is the latest as well; `current` says which way it was asked for."""
@@ -19,33 +19,39 @@ Wish: TypeAlias = Literal["latest", "current", "earliest"]
 _DETERMINERS = frozenset(
     "the my our his her their your its a an this that in at of on for very".split()
 )
-_EVENTS = (
-    "time|meeting|call|conversation|message|visit|trip|vacation|session|chat|e-?mail|update|version|release|commit|deploy(?:ment)?|appointment|"
-    "check-?up|review|report|entry|note|backup|run|build|incident|outage|decision|order|purchase|payment|invoice|known|book|movie|film|concert|"
-    "conference|interview|exam|test|game|match|race|workout|dinner|lunch|party|holiday|sprint|standup|workshop|class|lesson"
+_EVENT_NOUNS = (
+    "time|meeting|call|conversation|message|visit|trip|vacation|session|chat|e-?mail|update|"
+    "version|release|commit|deploy(?:ment)?|appointment|"
+    "check-?up|review|report|entry|note|backup|run|build|incident|outage|decision|order|"
+    "purchase|payment|invoice|known|book|movie|film|concert|"
+    "conference|interview|exam|test|game|match|race|workout|dinner|lunch|party|holiday|sprint|"
+    "standup|workshop|class|lesson"
 )
-_NOT_OF_NOW = frozenset(
-    "directory working thread process index frame flow line node loop iteration element transformer density".split()
+_NOT_CURRENT = frozenset(
+    "directory working thread process index frame flow line node loop iteration element "
+    "transformer density".split()
 )
-_LIVING = frozenset(
-    "person people man men woman women boy girl child children kid kids brother sister sibling siblings son daughter cousin uncle aunt "
-    "grandson granddaughter grandchild nephew niece friend friends member members colleague employee user customer player student twin "
+_LIVING_BEINGS = frozenset(
+    "person people man men woman women boy girl child children kid kids brother sister "
+    "sibling siblings son daughter cousin uncle aunt "
+    "grandson granddaughter grandchild nephew niece friend friends member members colleague "
+    "employee user customer player student twin "
     "dog cat pet horse tree trees animal living age".split()
 )
 _WORD_BEFORE = re.compile(r"([^\W\d_]{1,24})\s{1,3}$")
 _AUXILIARY = re.compile(r"\b(?:did|have|has|had|was|were|do|does|is|are)\b", re.IGNORECASE)
 _ACTOR = re.compile(r"(?:\b(?i:i|we|you|he|she|they|it)|\b[A-Z]\w{1,24})\s{1,3}$")
 _WHO = re.compile(r"\bwho(?:['’]s|se)?\b", re.IGNORECASE)
-_RANKED = frozenset("place prize class aid name names person half order thing".split())
+_ORDINAL_NOUNS = frozenset("place prize class aid name names person half order thing".split())
 _REACH = 48
 # characters before a word in which "who" may ask for it; a long text is not read again for each of
 # its words
 _ASKED_WITHIN = 300
 # no noun that is the latest
-_LEADS_ON = frozenset(("", *"of in on at by from for to with about and or regarding".split()))
+_PREPOSITIONS = frozenset(("", *"of in on at by from for to with about and or regarding".split()))
 _OF_BEING = frozenset("is are was were be been s me us".split())
 _THE = re.compile(r"\bthe\s{1,3}$", re.IGNORECASE)
-_ACTED = re.compile(
+_ACTION = re.compile(
     r"\b(?i:did|do|does|have|has|had)\s{1,3}(?:(?i:i|we|you|he|she|they|it)|[A-Z]\w{0,24})\b"
 )
 _CHOICE = re.compile(r"[,:]\s{1,3}[^,:?]{1,80}\sor\s[^,:?]{1,80}\??\s{0,3}$")
@@ -58,14 +64,14 @@ class Mark:
     wish: Wish
     heads: frozenset[str]
     pattern: Pattern
-    accepts: Acceptance = always
+    accepts: Acceptance = accept_always
 
 
-def _deadline(match: re.Match[str]) -> bool:
+def _is_deadline(match: re.Match[str]) -> bool:
     return match.string[max(0, match.start() - 7) : match.start()].lower() == "at the "
 
 
-def _chosen_between(match: re.Match[str]) -> bool:
+def _is_choice(match: re.Match[str]) -> bool:
     """Tell whether things are named behind the words, of which one is to be chosen.
 
     "…, the abbey or the mill?".
@@ -73,30 +79,32 @@ def _chosen_between(match: re.Match[str]) -> bool:
     return _CHOICE.search(match.string, match.end()) is not None
 
 
-def _active(match: re.Match[str]) -> bool:
+def _has_actor(match: re.Match[str]) -> bool:
     """Tell whether somebody is said before to have done something: "did we meet"."""
-    return _ACTED.search(match.string, max(0, match.start() - _REACH), match.start()) is not None
+    return _ACTION.search(match.string, max(0, match.start() - _REACH), match.start()) is not None
 
 
-def _adverbial(match: re.Match[str]) -> bool:
-    """Tell "was formed the earliest", which is said of the thing, from "the earliest note", "is the latest" and "did we meet last"."""
-    if after(match).lower() not in _LEADS_ON or _active(match):
+def _is_adverbial(match: re.Match[str]) -> bool:
+    """Tell "was formed the earliest" from "the earliest note" and "did we meet last"."""
+    if word_after(match).lower() not in _PREPOSITIONS or _has_actor(match):
         return False
     the = _THE.search(match.string, max(0, match.start() - _REACH), match.start())
     found = _WORD_BEFORE.search(match.string, 0, the.start() if the else match.start())
     return found is not None and found.start() > 0 and found.group(1).lower() not in _OF_BEING
 
 
-def _superlative(match: re.Match[str], lead: str) -> bool:
-    """Doubt "at the latest", "which was formed the earliest?" and "which is the oldest, the abbey or the mill?"."""
+def _is_superlative(match: re.Match[str], lead: str) -> bool:
+    """Reject "at the latest", "was formed the earliest" and "the oldest, the abbey or the mill?"."""
     del lead
-    return not (_deadline(match) or _chosen_between(match) or _adverbial(match))
+    return not (_is_deadline(match) or _is_choice(match) or _is_adverbial(match))
 
 
-def _of_things(match: re.Match[str], lead: str) -> bool:
+def _is_about_things(match: re.Match[str], lead: str) -> bool:
     """Doubt "my oldest brother" and "who is the oldest?": people are old by their age."""
     return (
-        _superlative(match, lead) and after(match).lower() not in _LIVING and not _asks_who(match)
+        _is_superlative(match, lead)
+        and word_after(match).lower() not in _LIVING_BEINGS
+        and not _asks_who(match)
     )
 
 
@@ -106,53 +114,53 @@ def _asks_who(match: re.Match[str]) -> bool:
     )
 
 
-def _of_now(match: re.Match[str], lead: str) -> bool:
+def _is_current(match: re.Match[str], lead: str) -> bool:
     """Doubt "current directory" and "electric current"."""
     del lead
-    return after(match).lower() not in _NOT_OF_NOW | {"", "of"}
+    return word_after(match).lower() not in _NOT_CURRENT | {"", "of"}
 
 
-def _at_once(match: re.Match[str], lead: str) -> bool:
+def _is_now(match: re.Match[str], lead: str) -> bool:
     """Doubt "from now", "now that", and "what now?", which asks for help."""
     del lead
-    return before(match) not in ("from", "by", "what") and after(match).lower() != "that"
+    return word_before(match) not in ("from", "by", "what") and word_after(match).lower() != "that"
 
 
-def _undetermined(match: re.Match[str], lead: str) -> bool:
+def _has_no_determiner(match: re.Match[str], lead: str) -> bool:
     """Take the noun along where no article would be left without it: "as you said last time"."""
     del lead
-    return before(match) not in _DETERMINERS
+    return word_before(match) not in _DETERMINERS
 
 
-def _adverb(match: re.Match[str], lead: str) -> bool:
-    """Take "did I last see" and "did Ann first meet", not "did the last", "did Ann's first" nor "win first place"."""
+def _is_adverb(match: re.Match[str], lead: str) -> bool:
+    """Accept "did I last see" and "did Ann first meet", not "did the last" or "win first place"."""
     del lead
     around = match.string[max(0, match.start() - _REACH) : match.start()]
-    verb = after(match)
+    verb = word_after(match)
     acted = _ACTOR.search(around) is not None and _AUXILIARY.search(around) is not None
-    return acted and verb[:1].islower() and verb not in _RANKED
+    return acted and verb[:1].islower() and verb not in _ORDINAL_NOUNS
 
 
-def _first_time(match: re.Match[str], lead: str) -> bool:
+def _is_first_time(match: re.Match[str], lead: str) -> bool:
     """Doubt "was launched for the first time"; take it where somebody did it."""
     del lead
     return not match.string[max(0, match.start() - 8) : match.start()].lower().endswith(
         "for the "
-    ) or _active(match)
+    ) or _has_actor(match)
 
 
-def _unranked(match: re.Match[str], lead: str) -> bool:
+def _is_not_rank(match: re.Match[str], lead: str) -> bool:
     """Take "my first visit", not "first class"."""
-    return after(match).lower() not in _RANKED and _first_time(match, lead)
+    return word_after(match).lower() not in _ORDINAL_NOUNS and _is_first_time(match, lead)
 
 
-def _mark(wish: Wish, heads: str, source: str, accepts: Acceptance = always) -> Mark:
+def _mark(wish: Wish, heads: str, source: str, accepts: Acceptance = accept_always) -> Mark:
     return Mark(wish, frozenset(heads.split()), pattern(source), accepts)
 
 
 MARKS = by_head(
     (
-        _mark("latest", "latest newest most", "latest|newest|most recent(?:ly)?", _superlative),
+        _mark("latest", "latest newest most", "latest|newest|most recent(?:ly)?", _is_superlative),
         _mark(
             "current",
             "currently nowadays presently these",
@@ -161,26 +169,28 @@ MARKS = by_head(
         _mark(
             "current",
             "right at as up to",
-            "right now|at the moment|at present|as of (?:now|today)|up[ -]to[ -]date|up to now|to date",
+            "right now|at the moment|at present|as of (?:now|today)|up[ -]to[ -]date|up to "
+            "now|to date",
         ),
-        _mark("current", "current", "current", _of_now),
-        _mark("current", "now", "now", _at_once),
-        _mark("latest", "last", "last time", _undetermined),
-        _mark("latest", "last", f"last(?= (?:{_EVENTS})s?\\b)"),
-        _mark("latest", "last", "last", _adverb),
-        _mark("earliest", "earliest", "earliest", _superlative),
-        _mark("earliest", "oldest", "oldest", _of_things),
+        _mark("current", "current", "current", _is_current),
+        _mark("current", "now", "now", _is_now),
+        _mark("latest", "last", "last time", _has_no_determiner),
+        _mark("latest", "last", f"last(?= (?:{_EVENT_NOUNS})s?\\b)"),
+        _mark("latest", "last", "last", _is_adverb),
+        _mark("earliest", "earliest", "earliest", _is_superlative),
+        _mark("earliest", "oldest", "oldest", _is_about_things),
         _mark("earliest", "initially originally at", "initially|originally|at first"),
-        _mark("earliest", "first very", "(?:very )?first(?= time)", _first_time),
-        _mark("earliest", "first", f"first(?= (?:{_EVENTS})s?\\b)", _unranked),
-        _mark("earliest", "first", "first", _adverb),
+        _mark("earliest", "first very", "(?:very )?first(?= time)", _is_first_time),
+        _mark("earliest", "first", f"first(?= (?:{_EVENT_NOUNS})s?\\b)", _is_not_rank),
+        _mark("earliest", "first", "first", _is_adverb),
     )
 )
 
-_ASKS = re.compile(
+_TIME_QUESTION = re.compile(
     r"\b(?:when(?:['’]s| (?:did|do|does|was|were|is|are|will|has|have|had|can|should|would))"
     r"|(?:what|which) (?:date|day|time|year|month|week|season)"
-    r"|how long (?:ago|since|has it been)|since when|how many (?:days|weeks|months|years) (?:ago|has|have))\b",
+    r"|how long (?:ago|since|has it been)|since when|how many (?:days|weeks|months|years) "
+    r"(?:ago|has|have))\b",
     re.IGNORECASE,
 )
 
@@ -191,7 +201,7 @@ def asks_for_time(text: str) -> bool:
     >>> asks_for_time("When did we move?"), asks_for_time("What broke when we moved?")
     (True, False)
     """
-    return _ASKS.search(text) is not None
+    return _TIME_QUESTION.search(text) is not None
 
 
 def mark_at(text: str, at: int, head: str) -> tuple[Wish, int] | None:
@@ -224,25 +234,22 @@ def event_at(text: str, at: int) -> int | None:
     match = _EVENT.match(text, at)
     if match is None:
         return None
-    if before(match) in _PHRASAL and text[at : at + 5].lower() == "after":
+    if word_before(match) in _PHRASAL and text[at : at + 5].lower() == "after":
         return None
     subject = match["subject"]
     known = (
         subject.lower() in _SUBJECTS
         or subject[0].isupper()
-        or (subject.endswith("ing") and subject not in PARTS)
+        or (subject.endswith("ing") and subject not in PARTS_OF_DAY)
     )
     clause = _CLAUSE.match(text, at) if known else None
     return clause.end() if clause and clause.end() > match.end() - 1 else None
 
 
-# The question, from its first word to its last: which times it names, and what is left of it
-# without them.
-
 SOFT_RULE = "recently"
 _TOKEN = re.compile(r"[^\W\d_]+|\d+")
 # a word right behind one of these is a part of something else
-_GLUE = frozenset("./\\@#$€£%:&=~+-_")
+_JOINING_SIGNS = frozenset("./\\@#$€£%:&=~+-_")
 _ALL_HEADS = HEADS | frozenset(LEADS) | frozenset(MARKS) | frozenset(EVENT_HEADS)
 _JOINT = re.compile(r"\s{0,3},?\s{0,3}(?:and|but)?\s{1,3}", re.IGNORECASE)
 _BEFORE_SIGN = re.compile(r"(?<! ) ++(?=[?.!,;:](?:\s|$))")
@@ -262,10 +269,12 @@ class Piece:
     event: Event | None = None
 
 
-def read(text: str, clock: Clock) -> When:
+def read_times(text: str, clock: Clock) -> When:
     """Return the time that a question speaks of, every word of it looked at."""
-    said = _firm(_joined(list(pieces(text, clock)), text))
-    cuts = tuple(_cut(text, piece) for piece in said if piece.span or piece.wish or piece.soft)
+    said = _drop_soft(_join_ranges(list(find_pieces(text, clock)), text))
+    cuts = tuple(
+        _cut_offsets(text, piece) for piece in said if piece.span or piece.wish or piece.soft
+    )
     return When(
         rest=_without(text, cuts),
         spans=tuple(piece.span for piece in said if piece.span),
@@ -281,12 +290,12 @@ def read(text: str, clock: Clock) -> When:
     )
 
 
-def pieces(text: str, clock: Clock) -> Iterator[Piece]:
+def find_pieces(text: str, clock: Clock) -> Iterator[Piece]:
     """Yield what each place in a text says about time, in order and without overlap."""
     done = 0
     for token in _TOKEN.finditer(text):
         at = token.start()
-        if at < done or (at and (text[at - 1] in _GLUE or text[at - 1].isalnum())):
+        if at < done or (at and (text[at - 1] in _JOINING_SIGNS or text[at - 1].isalnum())):
             continue
         head = head_at(text, at)
         piece = _piece(text, at, head, clock) if head in _ALL_HEADS else None
@@ -301,7 +310,7 @@ def _piece(text: str, at: int, head: str, clock: Clock) -> Piece | None:
     if mark and (one is None or mark[1] > one.last):
         return Piece(at, mark[1], wish=mark[0])
     if one:
-        return _resolved(text, one, clock)
+        return _resolve(text, one, clock)
     last = event_at(text, at) if head in EVENT_HEADS else None
     if last is None:
         return None
@@ -314,11 +323,11 @@ def _piece(text: str, at: int, head: str, clock: Clock) -> Piece | None:
     )
 
 
-def _resolved(text: str, one: Named, clock: Clock) -> Piece:
+def _resolve(text: str, one: NamedTime, clock: Clock) -> Piece:
     """Return the span of a named time, or the words and why not where no calendar has it."""
     words = text[one.first : one.last]
     try:
-        start, end = ends(one, clock)
+        start, end = bounds(one, clock)
     except UnclearError as unclear:
         return Piece(one.first, one.last, one.relation, unresolved=f"{words} ({unclear})")
     except (ValueError, OverflowError):
@@ -331,16 +340,16 @@ def _resolved(text: str, one: Named, clock: Clock) -> Piece:
     )
 
 
-def _joined(said: list[Piece], text: str) -> list[Piece]:
-    """Make one span of "after March and before June", which would otherwise hold all of time between them."""
+def _join_ranges(said: list[Piece], text: str) -> list[Piece]:
+    """Join "after March" and "before June" into one span instead of two open ones."""
     joined: list[Piece] = []
     for piece in said:
-        both = _both(joined[-1], piece, text) if joined else None
+        both = _join_pair(joined[-1], piece, text) if joined else None
         joined[-1:] = [both] if both else [*joined[-1:], piece]
     return joined
 
 
-def _firm(said: list[Piece]) -> list[Piece]:
+def _drop_soft(said: list[Piece]) -> list[Piece]:
     """Let soft words yield to a time that is named: "recently, in May 2022" is May 2022."""
     if all(piece.span is None or piece.span.rule == SOFT_RULE for piece in said):
         return said
@@ -352,7 +361,7 @@ def _firm(said: list[Piece]) -> list[Piece]:
     ]
 
 
-def _both(left: Piece, right: Piece, text: str) -> Piece | None:
+def _join_pair(left: Piece, right: Piece, text: str) -> Piece | None:
     one, other = left.span, right.span
     if one is None or other is None or not _JOINT.fullmatch(text, left.last, right.first):
         return None
@@ -370,7 +379,7 @@ def _both(left: Piece, right: Piece, text: str) -> Piece | None:
     return replace(left, last=right.last, relation="in", span=whole)
 
 
-def _cut(text: str, piece: Piece) -> tuple[int, int]:
+def _cut_offsets(text: str, piece: Piece) -> tuple[int, int]:
     """Return the offsets that go, with the comma behind words that begin the question."""
     opens = not text[: piece.first].strip() if piece.first < 8 else False
     return piece.first, piece.last + (opens and text[piece.last : piece.last + 1] == ",")

@@ -9,36 +9,36 @@ from datetime import date, timedelta
 from clew.text.dates.periods import (
     DAY,
     DIGITS,
-    HALVES,
-    LENGTHS,
+    HALF_DAYS,
     PART_LEAD,
     TIME_LEADS,
+    UNIT_LENGTHS,
     Yearly,
-    after,
-    before,
-    day,
+    cut_third,
     day_start,
-    days,
-    enclosing,
+    enclosing_unit,
     in_year,
-    months,
-    moved,
+    nearest_occurrence,
+    nearest_weekday,
     prefix,
-    recurring,
     rule,
-    third,
+    shift,
     up_to_now,
-    weekday,
-    weekend,
+    weekend_of,
+    whole_day,
+    whole_days,
+    whole_months,
+    word_after,
+    word_before,
 )
-from clew.text.dates.values import TICK, Clock, Period
+from clew.text.dates.values import RESOLUTION, Clock, Period
 from clew.text.dates.vocabulary import (
     COUNT,
     LAST,
     NEXT,
     NUMBERS,
     PART,
-    PARTS,
+    PARTS_OF_DAY,
     SEASON,
     SEASONS,
     UNIT,
@@ -47,17 +47,19 @@ from clew.text.dates.vocabulary import (
     WEEKDAYS,
     WHICH,
     YEARLY,
-    counted,
-    which_way,
+    direction,
+    parse_count,
 )
 
 _WHICH_HEADS = "last past previous this next coming upcoming following current"
-_LEADS = TIME_LEADS | {"over", "by", "on", "at", "from"}
-_GOES_ON = frozenset(
-    "a an and at did do for i in is of on or our the to was we were what when where who why with you my about how did".split()
+_HOLIDAY_LEADS = TIME_LEADS | {"over", "by", "on", "at", "from"}
+_WORDS_AFTER_SEASON = frozenset(
+    "a an and at did do for i in is of on or our the to was we were what when where who why "
+    "with you my about how did".split()
 )
-_NO_DAY_OF = frozenset(
-    "the a an my our his her their your every each any some black good ash cyber freaky ruby spell call called word".split()
+_NOT_BEFORE_WEEKDAY = frozenset(
+    "the a an my our his her their your every each any some black good ash cyber freaky ruby "
+    "spell call called word".split()
 )
 
 
@@ -88,7 +90,7 @@ def nth_weekday(year: int, month: int, number: int, count: int) -> date:
     return first + timedelta(days=(number - first.weekday()) % 7 + 7 * (count - 1))
 
 
-def _on(month: int, number: int) -> Callable[[int], date]:
+def _fixed_day(month: int, number: int) -> Callable[[int], date]:
     return lambda year: date(year, month, number)
 
 
@@ -97,35 +99,38 @@ def _thanksgiving(year: int) -> date:
 
 
 _HOLIDAYS: dict[str, Callable[[int], date]] = {
-    "new year['’]?s eve": _on(12, 31),
-    "new year['’]?s day": _on(1, 1),
-    "new year(?:['’]?s)?": _on(1, 1),
-    "valentine['’]?s(?: day)?": _on(2, 14),
-    "st\\.? patrick['’]?s day": _on(3, 17),
+    "new year['’]?s eve": _fixed_day(12, 31),
+    "new year['’]?s day": _fixed_day(1, 1),
+    "new year(?:['’]?s)?": _fixed_day(1, 1),
+    "valentine['’]?s(?: day)?": _fixed_day(2, 14),
+    "st\\.? patrick['’]?s day": _fixed_day(3, 17),
     "good friday": lambda year: easter(year) - 2 * DAY,
     "easter monday": lambda year: easter(year) + DAY,
     "easter(?: sunday)?": easter,
-    "independence day": _on(7, 4),
+    "independence day": _fixed_day(7, 4),
     "labou?r day": lambda year: nth_weekday(year, 9, WEEKDAYS["monday"], 1),
-    "hallowe['’]?en": _on(10, 31),
+    "hallowe['’]?en": _fixed_day(10, 31),
     "thanksgiving(?: day)?": _thanksgiving,
     "black friday": lambda year: _thanksgiving(year) + DAY,
-    "christmas eve": _on(12, 24),
-    "(?:christmas(?: day)?|xmas)": _on(12, 25),
-    "boxing day": _on(12, 26),
+    "christmas eve": _fixed_day(12, 24),
+    "(?:christmas(?: day)?|xmas)": _fixed_day(12, 25),
+    "boxing day": _fixed_day(12, 26),
 }
 """Patterns and days, longer names first; those that differ by country are the American ones."""
 _HOLIDAY = "(?:" + "|".join(_HOLIDAYS) + ")"
-_HOLIDAY_HEADS = "new valentine valentines st good easter independence labor labour halloween hallowe thanksgiving black christmas xmas boxing"  # noqa: E501
-_READ_HOLIDAY = [
+_HOLIDAY_HEADS = (
+    "new valentine valentines st good easter independence labor labour halloween hallowe "
+    "thanksgiving black christmas xmas boxing"
+)
+_HOLIDAY_PATTERNS = [
     (re.compile(source.replace(" ", r"\s+"), re.IGNORECASE), make)
     for source, make in _HOLIDAYS.items()
 ]
 
 
 def _holiday_of(written: str) -> Yearly:
-    make = next(make for source, make in _READ_HOLIDAY if source.fullmatch(written))
-    return lambda year: day(make(year))
+    make = next(make for source, make in _HOLIDAY_PATTERNS if source.fullmatch(written))
+    return lambda year: whole_day(make(year))
 
 
 def _holiday(match: re.Match[str], clock: Clock) -> Period:
@@ -133,18 +138,20 @@ def _holiday(match: re.Match[str], clock: Clock) -> Period:
 
 
 def _chosen_holiday(match: re.Match[str], clock: Clock) -> Period:
-    return recurring(_holiday_of(match["name"]), clock, which_way(match["which"]))
+    return nearest_occurrence(_holiday_of(match["name"]), clock, direction(match["which"]))
 
 
-def _dated(match: re.Match[str], lead: str) -> bool:
+def _is_dated(match: re.Match[str], lead: str) -> bool:
     """Doubt "Christmas presents": a holiday is a time after a word of time or with a year."""
-    return bool(match["year"] or match["of"]) or (lead in _LEADS and not after(match)[:1].isupper())
+    return bool(match["year"] or match["of"]) or (
+        lead in _HOLIDAY_LEADS and not word_after(match)[:1].isupper()
+    )
 
 
 def season_of(name: str) -> Yearly:
     """Return three whole months; a winter begins in the year it is called by."""
     first = SEASONS[name.lower()]
-    return lambda year: months(year, first, count=3)
+    return lambda year: whole_months(year, first, count=3)
 
 
 def _season(match: re.Match[str], clock: Clock) -> Period:
@@ -153,68 +160,68 @@ def _season(match: re.Match[str], clock: Clock) -> Period:
 
 def _chosen_season(match: re.Match[str], clock: Clock) -> Period:
     """Read "this winter" before July as the one that began last year."""
-    name, which = match["season"].lower(), which_way(match["which"])
+    name, which = match["season"].lower(), direction(match["which"])
     if name == "winter" and which == "this":
         return season_of(name)(clock.now.year - (clock.now.month < 7))
-    return recurring(season_of(name), clock, which)
+    return nearest_occurrence(season_of(name), clock, which)
 
 
-def _plainly_a_season(match: re.Match[str], lead: str) -> bool:
+def _is_season(match: re.Match[str], lead: str) -> bool:
     """Doubt "in Spring Boot" and "in fall protection".
 
     The phrase must end there or go on with a small word.
     """
     if match["year"] or match["of"]:
         return True
-    return lead in _LEADS - {"by", "on", "at"} and after(match) in _GOES_ON | {""}
+    return lead in _HOLIDAY_LEADS - {"by", "on", "at"} and word_after(
+        match
+    ) in _WORDS_AFTER_SEASON | {""}
 
 
 def _weekday(match: re.Match[str], clock: Clock) -> Period:
-    return weekday(WEEKDAYS[match["day"].lower()], clock, ahead=clock.ahead)
+    return nearest_weekday(WEEKDAYS[match["day"].lower()], clock, ahead=clock.ahead)
 
 
-def _plainly_a_weekday(match: re.Match[str], lead: str) -> bool:
+def _is_weekday(match: re.Match[str], lead: str) -> bool:
     """Doubt "the Monday meeting" and "Black Friday".
 
     A bare weekday follows a small word and ends its phrase.
     """
     if lead:
         return True
-    word = before(match)
+    word = word_before(match)
     return (
         bool(word)
-        and word not in _NO_DAY_OF
-        and (not after(match) or after(match) in ("morning", "afternoon", "evening", "night"))
+        and word not in _NOT_BEFORE_WEEKDAY
+        and (
+            not word_after(match)
+            or word_after(match) in ("morning", "afternoon", "evening", "night")
+        )
     )
 
 
 def _chosen_weekday(match: re.Match[str], clock: Clock) -> Period:
-    number, which = WEEKDAYS[match["day"].lower()], which_way(match["which"])
+    number, which = WEEKDAYS[match["day"].lower()], direction(match["which"])
     if which == "this":
         return _of_week(number, 0, clock)
-    return weekday(number, clock, ahead=which == "next")
+    return nearest_weekday(number, clock, ahead=which == "next")
 
 
 def _weekday_of_week(match: re.Match[str], clock: Clock) -> Period:
-    away = {"last": -1, "this": 0, "next": 1}[which_way(match["which"])]
+    away = {"last": -1, "this": 0, "next": 1}[direction(match["which"])]
     return _of_week(WEEKDAYS[match["day"].lower()], away, clock)
 
 
 def _of_week(number: int, weeks: int, clock: Clock) -> Period:
-    start = enclosing("week", clock.now, clock).start.date() + 7 * weeks * DAY
-    return day(start + timedelta(days=(number - clock.week_start) % 7))
+    start = enclosing_unit("week", clock.now, clock).start.date() + 7 * weeks * DAY
+    return whole_day(start + timedelta(days=(number - clock.week_start) % 7))
 
 
 _IN_YEAR = rf"(?:,? (?:of |in )?(?:{YEARLY}))"
 
 RULES = (
     rule(
-        "weekday",
-        WEEKDAYS,
-        rf"(?P<day>{WEEKDAY})",
-        _weekday,
-        accepts=_plainly_a_weekday,
-        anchored=False,
+        "weekday", WEEKDAYS, rf"(?P<day>{WEEKDAY})", _weekday, accepts=_is_weekday, anchored=False
     ),
     rule("weekday", _WHICH_HEADS, rf"{WHICH} (?P<day>{WEEKDAY})", _chosen_weekday),
     rule("weekday", WEEKDAYS, rf"(?P<day>{WEEKDAY}) (?:of )?{WHICH} week", _weekday_of_week),
@@ -223,7 +230,7 @@ RULES = (
         [*SEASONS, "the"],
         rf"(?:the )?(?P<season>{SEASON}){_IN_YEAR}?",
         _season,
-        accepts=_plainly_a_season,
+        accepts=_is_season,
         anchored=False,
     ),
     rule("season", _WHICH_HEADS, rf"{WHICH} (?P<season>{SEASON})", _chosen_season),
@@ -232,79 +239,79 @@ RULES = (
         _HOLIDAY_HEADS,
         rf"(?P<name>{_HOLIDAY}){_IN_YEAR}?",
         _holiday,
-        accepts=_dated,
+        accepts=_is_dated,
         anchored=False,
     ),
     rule("holiday", _WHICH_HEADS, rf"{WHICH} (?P<name>{_HOLIDAY})", _chosen_holiday),
 )
 
 
-# Times reckoned from now: yesterday, last week, the past 3 days, two weeks ago, recently.
-
 RECENT_DAYS = 30  # "recently" has no edge; a month keeps what a person would still call recent
-_AWAY = {"last": -1, "this": 0, "": 0, "next": 1}
-_NAMED = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1}
+_OFFSETS = {"last": -1, "this": 0, "": 0, "next": 1}
+_NAMED_DAYS = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1}
 
 
 def part_of(whole: Period, part: str) -> Period:
     """Return the morning, afternoon, evening or night of a day."""
-    first, last = PARTS[part.lower()]
+    first, last = PARTS_OF_DAY[part.lower()]
     return Period(whole.start + timedelta(hours=first), whole.start + timedelta(hours=last))
 
 
 def _named_day(match: re.Match[str], clock: Clock) -> Period:
     word = match["word"].lower()
-    found = day(clock.now.date() + _NAMED[word] * DAY)
+    found = whole_day(clock.now.date() + _NAMED_DAYS[word] * DAY)
     return part_of(found, "night") if word == "tonight" else found
 
 
 def _two_days(match: re.Match[str], clock: Clock) -> Period:
-    return day(clock.now.date() + (-2 if match["word"].lower() == "before" else 2) * DAY)
+    return whole_day(clock.now.date() + (-2 if match["word"].lower() == "before" else 2) * DAY)
 
 
 def _this_part(match: re.Match[str], clock: Clock) -> Period:
-    return part_of(day(clock.now.date()), match["part"])
+    return part_of(whole_day(clock.now.date()), match["part"])
 
 
 def _last_night(match: re.Match[str], clock: Clock) -> Period:
     del match
-    return part_of(day(clock.now.date() - DAY), "night")
+    return part_of(whole_day(clock.now.date() - DAY), "night")
 
 
 def _calendar(match: re.Match[str], clock: Clock) -> Period:
-    unit, away = match["unit"].lower(), _AWAY[which_way(match["which"])]
-    return enclosing(unit, moved(enclosing(unit, clock.now, clock).start, unit, away), clock)
+    unit, away = match["unit"].lower(), _OFFSETS[direction(match["which"])]
+    return enclosing_unit(
+        unit, shift(enclosing_unit(unit, clock.now, clock).start, unit, away), clock
+    )
 
 
 def _weekend(match: re.Match[str], clock: Clock) -> Period:
     """Read "last weekend" on a Sunday as the one before."""
-    return weekend(clock.now, weeks=_AWAY[which_way(match["which"])])
+    return weekend_of(clock.now, weeks=_OFFSETS[direction(match["which"])])
 
 
 def _the_weekend(match: re.Match[str], clock: Clock) -> Period:
     del match
-    this = weekend(clock.now)
-    return this if this.start <= clock.now or clock.ahead else weekend(clock.now, weeks=-1)
+    this = weekend_of(clock.now)
+    return this if this.start <= clock.now or clock.ahead else weekend_of(clock.now, weeks=-1)
 
 
 def rolling(unit: str, count: int, clock: Clock) -> Period:
     """Return so many units up to now; from days on it begins with a day."""
-    start = moved(clock.now, unit, -count)
+    start = shift(clock.now, unit, -count)
     return up_to_now(start if unit in ("minute", "hour") else day_start(start), clock)
 
 
-def _past(match: re.Match[str], clock: Clock) -> Period:
-    return rolling(match["unit"].lower(), counted(match["count"] or "")[1], clock)
+def _past_units(match: re.Match[str], clock: Clock) -> Period:
+    return rolling(match["unit"].lower(), parse_count(match["count"] or "")[1], clock)
 
 
-def _coming(match: re.Match[str], clock: Clock) -> Period:
+def _coming_units(match: re.Match[str], clock: Clock) -> Period:
     unit = match["unit"].lower()
-    end = moved(clock.now, unit, counted(match["count"])[1])
+    end = shift(clock.now, unit, parse_count(match["count"])[1])
     return Period(clock.now, end if unit in ("minute", "hour") else day_start(end) + DAY)
 
 
 def _so_far(match: re.Match[str], clock: Clock) -> Period:
-    whole = enclosing((match["unit"] or "day").lower(), clock.now, clock)
+    whole = enclosing_unit((match["unit"] or "day").lower(), clock.now, clock)
     return (
         Period(clock.now, whole.end)
         if match["word"].lower() == "later"
@@ -312,24 +319,24 @@ def _so_far(match: re.Match[str], clock: Clock) -> Period:
     )
 
 
-def _away(match: re.Match[str], clock: Clock) -> Period:
+def _distance(match: re.Match[str], clock: Clock) -> Period:
     """Read "two weeks ago" as that day give or take half a unit.
 
     Days are exact, hours and minutes to the unit.
     """
-    unit, (low, high) = match["unit"].lower(), counted(match["count"])
+    unit, (low, high) = match["unit"].lower(), parse_count(match["count"])
     sign = -1 if match["ago"] else 1
-    near, far = moved(clock.now, unit, sign * low), moved(clock.now, unit, sign * high)
+    near, far = shift(clock.now, unit, sign * low), shift(clock.now, unit, sign * high)
     first, last = min(near, far), max(near, far)
     if unit in ("minute", "hour"):
-        return Period(first - LENGTHS[unit] / 2, last + LENGTHS[unit] / 2)
-    half = HALVES.get(unit, 0) * DAY
+        return Period(first - UNIT_LENGTHS[unit] / 2, last + UNIT_LENGTHS[unit] / 2)
+    half = HALF_DAYS.get(unit, 0) * DAY
     return Period(day_start(first - half), day_start(last + half) + DAY)
 
 
-def _undoubted(match: re.Match[str], lead: str) -> bool:
+def _is_recent(match: re.Match[str], lead: str) -> bool:
     """Doubt "most recently", which compares."""
-    return not lead and before(match) != "most"
+    return not lead and word_before(match) != "most"
 
 
 def _recently(match: re.Match[str], clock: Clock) -> Period:
@@ -343,7 +350,7 @@ def _recently(match: re.Match[str], clock: Clock) -> Period:
 
 def _present(match: re.Match[str], clock: Clock) -> Period:
     del match
-    return Period(clock.now, clock.now + TICK)
+    return Period(clock.now, clock.now + RESOLUTION)
 
 
 def _ends_a_range(match: re.Match[str], lead: str) -> bool:
@@ -351,15 +358,17 @@ def _ends_a_range(match: re.Match[str], lead: str) -> bool:
     return lead in ("to", "until", "till", "and", "through")
 
 
-def _year_before_last(match: re.Match[str], clock: Clock) -> Period:
+def _unit_after_next(match: re.Match[str], clock: Clock) -> Period:
     unit, back = match["unit"].lower(), -2 if match["word"].lower() == "before" else 2
-    return enclosing(unit, moved(enclosing(unit, clock.now, clock).start, unit, back), clock)
+    return enclosing_unit(
+        unit, shift(enclosing_unit(unit, clock.now, clock).start, unit, back), clock
+    )
 
 
 _CALENDAR = r"(?P<unit>week|month|quarter|year|decade|century)"
 
 RELATIVE_RULES = (
-    rule("named day", _NAMED, r"(?P<word>today|tonight|yesterday|tomorrow)", _named_day),
+    rule("named day", _NAMED_DAYS, r"(?P<word>today|tonight|yesterday|tomorrow)", _named_day),
     rule(
         "named day",
         "the day",
@@ -386,7 +395,7 @@ RELATIVE_RULES = (
         "calendar",
         "the",
         rf"the {_CALENDAR} (?P<word>before|after) (?:last|next)",
-        _year_before_last,
+        _unit_after_next,
     ),
     rule("weekend", _WHICH_HEADS, rf"{WHICH} weekend", _weekend),
     rule(
@@ -396,10 +405,10 @@ RELATIVE_RULES = (
         _the_weekend,
         accepts=lambda _, lead: lead in ("over", "on", "at", "during", "since", "before"),
     ),
-    rule("rolling", "the past", rf"(?:the )?past (?P<count>){UNIT}", _past),
-    rule("rolling", "the", rf"the last (?P<count>){UNIT}(?! of\b)", _past),
-    rule("rolling", "the last past previous", rf"(?:the )?{LAST} {COUNT} {UNIT}", _past),
-    rule("coming", "the next coming following", rf"(?:the )?{NEXT} {COUNT} {UNIT}", _coming),
+    rule("rolling", "the past", rf"(?:the )?past (?P<count>){UNIT}", _past_units),
+    rule("rolling", "the", rf"the last (?P<count>){UNIT}(?! of\b)", _past_units),
+    rule("rolling", "the last past previous", rf"(?:the )?{LAST} {COUNT} {UNIT}", _past_units),
+    rule("coming", "the next coming following", rf"(?:the )?{NEXT} {COUNT} {UNIT}", _coming_units),
     rule(
         "so far",
         "earlier later so",
@@ -410,15 +419,15 @@ RELATIVE_RULES = (
         "ago",
         (DIGITS, "a", "an", *NUMBERS, *VAGUE),
         rf"{COUNT} {UNIT} (?:(?P<ago>ago|back|earlier)|from now|from today)",
-        _away,
-        accepts=lambda match, _: before(match) != "half",
+        _distance,
+        accepts=lambda match, _: word_before(match) != "half",
     ),
     rule(
         "recently",
         "recently lately recent",
         r"recently|lately|recent",
         _recently,
-        accepts=_undoubted,
+        accepts=_is_recent,
     ),
     rule("recently", "recent", r"recent (?P<unit>day|week|month|year)s", _recently),
     rule("now", "now present", r"now|present", _present, accepts=_ends_a_range),
@@ -426,24 +435,23 @@ RELATIVE_RULES = (
 )
 
 
-# Words that make another time of the one they stand before: early May, the end of 2023, the week
-# before Christmas.
-
 _THIRDS = {"early": 0, "beginning": 0, "start": 0, "mid": 1, "middle": 1, "late": 2, "end": 2}
 
 
 def _third(match: re.Match[str], inner: Period, clock: Clock) -> Period:
     del clock
-    return third(inner, _THIRDS[match["part"].lower()])
+    return cut_third(inner, _THIRDS[match["part"].lower()])
 
 
 def _half(match: re.Match[str], inner: Period, clock: Clock) -> Period:
     """Cut a year after June, and what is not made of an even number of months at midnight."""
     del clock
     count = 12 * (inner.end.year - inner.start.year) + inner.end.month - inner.start.month
-    whole = inner == months(inner.start.year, inner.start.month, count=count) and count % 2 == 0
+    whole = (
+        inner == whole_months(inner.start.year, inner.start.month, count=count) and count % 2 == 0
+    )
     middle = (
-        moved(inner.start, "month", count // 2)
+        shift(inner.start, "month", count // 2)
         if whole
         else day_start(inner.start + (inner.end - inner.start) / 2)
     )
@@ -457,10 +465,10 @@ def _half(match: re.Match[str], inner: Period, clock: Clock) -> Period:
 def _edge(match: re.Match[str], inner: Period, clock: Clock) -> Period:
     """Read "the last two weeks of May": so many units at one of its ends, no more than there is."""
     del clock
-    count, unit = counted(match["count"] or "")[1], match["unit"].lower()
+    count, unit = parse_count(match["count"] or "")[1], match["unit"].lower()
     if match["part"].lower() == "first":
-        return Period(inner.start, min(inner.end, moved(inner.start, unit, count)))
-    return Period(max(inner.start, moved(inner.end, unit, -count)), inner.end)
+        return Period(inner.start, min(inner.end, shift(inner.start, unit, count)))
+    return Period(max(inner.start, shift(inner.end, unit, -count)), inner.end)
 
 
 def _around(match: re.Match[str], inner: Period, clock: Clock) -> Period:
@@ -471,45 +479,45 @@ def _around(match: re.Match[str], inner: Period, clock: Clock) -> Period:
 
 def _week_of(match: re.Match[str], inner: Period, clock: Clock) -> Period:
     return (
-        weekend(inner.start)
+        weekend_of(inner.start)
         if match["unit"].lower() == "weekend"
-        else enclosing("week", inner.start, clock)
+        else enclosing_unit("week", inner.start, clock)
     )
 
 
-def _beside(match: re.Match[str], inner: Period, clock: Clock) -> Period:
+def _adjoining(match: re.Match[str], inner: Period, clock: Clock) -> Period:
     """Read "the day before Christmas" and "the week after 5 May" as the whole unit that adjoins."""
     del clock
     unit, earlier = match["unit"].lower(), match["side"].lower() == "before"
     if unit == "weekend":
         return (
-            weekend(inner.start - DAY, weeks=-1 if (inner.start - DAY).weekday() < 6 else 0)
+            weekend_of(inner.start - DAY, weeks=-1 if (inner.start - DAY).weekday() < 6 else 0)
             if earlier
             else _weekend_after(inner)
         )
     return (
-        Period(moved(inner.start, unit, -1), inner.start)
+        Period(shift(inner.start, unit, -1), inner.start)
         if earlier
-        else Period(inner.end, moved(inner.end, unit, 1))
+        else Period(inner.end, shift(inner.end, unit, 1))
     )
 
 
 def _weekend_after(inner: Period) -> Period:
     saturday = inner.end.date() + timedelta(days=(5 - inner.end.weekday()) % 7)
-    return days(saturday, saturday + DAY)
+    return whole_days(saturday, saturday + DAY)
 
 
 def _offset(match: re.Match[str], inner: Period, clock: Clock) -> Period:
     """Read "two weeks before Christmas" as a day, "a few days after" as the days it may mean."""
     del clock
-    unit, (low, high) = match["unit"].lower(), counted(match["count"])
+    unit, (low, high) = match["unit"].lower(), parse_count(match["count"])
     last_day = inner.end - DAY
     if match["side"].lower() == "before":
         return Period(
-            moved(inner.start, unit, -high), day(moved(inner.start, unit, -low).date()).end
+            shift(inner.start, unit, -high), whole_day(shift(inner.start, unit, -low).date()).end
         )
     return Period(
-        day_start(moved(last_day, unit, low)), day(moved(last_day, unit, high).date()).end
+        day_start(shift(last_day, unit, low)), whole_day(shift(last_day, unit, high).date()).end
     )
 
 
@@ -535,6 +543,6 @@ PREFIXES = (
     ),
     prefix("around", "around circa approximately", r"(?:around|circa|approximately) ", _around),
     prefix("week of", "the week weekend", r"(?:the )?(?P<unit>week|weekend) of ", _week_of),
-    prefix("beside", "the", rf"the (?P<unit>day|week|weekend|month|year) {_SIDE} ", _beside),
+    prefix("beside", "the", rf"the (?P<unit>day|week|weekend|month|year) {_SIDE} ", _adjoining),
     prefix("offset", (DIGITS, "a", "an", *NUMBERS, *VAGUE), rf"{COUNT} {UNIT} {_SIDE} ", _offset),
 )

@@ -1,4 +1,4 @@
-"""What is known about the time in a question: frozen values, all in UTC."""
+"""Values for the time in a query, all in UTC."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias
 
-from clew.text.words import STOP_WORDS, folded, words
+from clew.text.words import STOP_WORDS, fold, words
 from clew.times import iso
 
-# Is a question about anything but a time? "What happened last week?" is not.
-
-# Words that ask for whatever there is; none of them tells one memory from another.
-_WHATEVER = frozenset(
+# Words that do not tell one memory from another.
+_GENERIC_WORDS = frozenset(
     """
-    happen happens happened happening occur occurs occurred occurring went go going goes gone take took taken place done made make
-    new news event events memory memories note notes noted entry entries thing things stuff item items everything anything something
-    know known knew learn learned learnt remember remembered record recorded store stored save saved add added write wrote written
-    say said show list give find get recap summary summarise summarize summarised summarized update updates updated change changed
-    plan plans planned schedule scheduled due come comes coming came overview whats hows week weeks day days month months year years
-    time today interesting important worth else ever
-    talk talks talked talking chat chats chatted discuss discusses discussed discussing conversation conversations
+    happen happens happened happening occur occurs occurred occurring went go going goes gone take
+    took taken place done made make new news event events memory memories note notes noted entry
+    entries thing things stuff item items everything anything something know known knew learn
+    learned learnt remember remembered record recorded store stored save saved add added write wrote
+    written say said show list give find get recap summary summarise summarize summarised summarized
+    update updates updated change changed plan plans planned schedule scheduled due come comes
+    coming came overview whats hows week weeks day days month months year years time today
+    interesting important worth else ever
+    talk talks talked talking chat chats chatted discuss discusses discussed discussing conversation
+    conversations
     """.split()
 )
 
@@ -32,15 +33,15 @@ def names_a_topic(rest: str) -> bool:
     (False, True, False)
     """
     return any(
-        word not in STOP_WORDS and word not in _WHATEVER
-        for word in (folded(each) for each in words(rest))
+        word not in STOP_WORDS and word not in _GENERIC_WORDS
+        for word in (fold(each) for each in words(rest))
     )
 
 
 Relation: TypeAlias = Literal["in", "before", "after", "since", "until"]
 """How a span lies to the time that was named."""
 
-TICK = timedelta(microseconds=1)
+RESOLUTION = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +75,19 @@ class Event:
     relation: Relation
 
     def placed(self, start: datetime, end: datetime) -> tuple[datetime | None, datetime | None]:
-        """Return first and last moment of what is meant, once it is known when the event began and ended.
+        """Return the first and last moment that is meant, given when the event began and ended.
 
         >>> moved = datetime(2024, 5, 1)
         >>> Event("before we moved", "we moved", 0, 15, "before").placed(moved, moved)
         (None, datetime.datetime(2024, 4, 30, 23, 59, 59, 999999))
         """
         if self.relation == "before":
-            return None, start - TICK
+            return None, start - RESOLUTION
         if self.relation == "after":
-            return end + TICK, None
+            return end + RESOLUTION, None
         if self.relation == "in" and start == end:  # what lasted is known by its day at least
             start = start.replace(hour=0, minute=0, second=0, microsecond=0)
-            end = start + timedelta(days=1) - TICK
+            end = start + timedelta(days=1) - RESOLUTION
         return (None if self.relation == "until" else start), (
             None if self.relation == "since" else end
         )
@@ -113,13 +114,13 @@ class When:
     events: tuple[Event, ...] = ()
     """Of what stayed open, that which a memory may date."""
     current: bool = False
-    """Whether the latest is asked for as what holds now ("currently"), not as what happened last."""
+    """Whether the latest is asked for as what is valid now ("currently")."""
     ahead: bool = False
     """Whether the question is about what will be."""
 
     @property
     def alone(self) -> bool:
-        """Whether the question asks about nothing but a time, such as "what happened last week?"."""
+        """Whether the query asks only for a time, such as "what happened last week?"."""
         return (
             bool(self.spans or self.latest)
             and not self.earliest
@@ -128,7 +129,7 @@ class When:
         )
 
     def beyond(self, now: datetime) -> bool:
-        """Tell whether the question is about what will be, or names a time that goes on after now."""
+        """Tell whether the query is about the future or names a time that ends after now."""
         return self.ahead or any(span.end is not None and span.end > now for span in self.spans)
 
     def as_dict(self) -> dict[str, Any]:

@@ -11,14 +11,17 @@ _MONTHS = (
     "january february march april may june july august september october november december".split()
 )
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-_TEENS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()  # noqa: E501
+_TEENS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen"
+).split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _ORDINALS = "first second third fourth".split()
 
 MONTHS = {name: number for number, name in enumerate(_MONTHS, start=1)}
 SHORT_MONTHS = {name[:3]: number for name, number in MONTHS.items() if len(name) > 3} | {"sept": 9}
-ALSO_WORDS = frozenset({"march", "april", "may", "june", "august", *SHORT_MONTHS})
-"""Months that are names or other words as well: they need more than themselves to be read as time."""
+AMBIGUOUS_MONTHS = frozenset({"march", "april", "may", "june", "august", *SHORT_MONTHS})
+"""Months that are also names or other words, and need context to be read as time."""
 
 WEEKDAYS = {name: number for number, name in enumerate(_DAYS)}
 NUMBERS = {name: number for number, name in enumerate(_TEENS, start=1)} | {
@@ -34,7 +37,7 @@ VAGUE = {"couple": (2, 3), "few": (2, 5), "several": (3, 8), "some": (2, 8)}
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 DECADES = {f"{name.removesuffix('y')}ies": 10 * n for n, name in enumerate(_TENS, start=2)}
 CENTURIES = {"eighteenth": 18, "nineteenth": 19, "twentieth": 20, "twenty-first": 21}
-PARTS = {"morning": (5, 12), "afternoon": (12, 18), "evening": (18, 24), "night": (18, 30)}
+PARTS_OF_DAY = {"morning": (5, 12), "afternoon": (12, 18), "evening": (18, 24), "night": (18, 30)}
 """Hours of the day from and up to; a night ends at six the next morning."""
 
 UNITS = (
@@ -51,24 +54,27 @@ UNITS = (
 )
 
 
-def any_of(words: Iterable[str]) -> str:
+def alternatives(words: Iterable[str]) -> str:
     """Return a pattern for any of the words, the longest first."""
     return "(?:" + "|".join(sorted(words, key=lambda word: (-len(word), word))) + ")"
 
 
 YEAR = r"(?:1[5-9]|20)\d\d"
-MONTH = any_of([*MONTHS, *(rf"{name}\.?" for name in SHORT_MONTHS)])
-WEEKDAY = any_of(WEEKDAYS)
-SEASON = any_of(SEASONS)
-PART = any_of(PARTS)
+MONTH = alternatives([*MONTHS, *(rf"{name}\.?" for name in SHORT_MONTHS)])
+WEEKDAY = alternatives(WEEKDAYS)
+SEASON = alternatives(SEASONS)
+PART = alternatives(PARTS_OF_DAY)
 SUFFIX = "(?:st|nd|rd|th)"
 LAST = "(?:last|past|previous)"
 NEXT = "(?:next|coming|upcoming|following)"
 WHICH = f"(?P<which>{LAST}|{NEXT}|this|current)"
 YEARLY = rf"(?P<year>{YEAR})|(?P<of>last|this|next|the previous) year"
 """A year by number or from now; see `years.year_of`."""
-COUNT = rf"(?P<count>\d{{1,4}}|(?:an? )?(?:couple|few)(?: of)?|several|some|an?|{any_of(NUMBERS)})"
-UNIT = rf"(?P<unit>{any_of(UNITS[:-1])})s?"
+COUNT = (
+    rf"(?P<count>\d{{1,4}}|(?:an? )?(?:couple|few)(?: of)?|several|some|an?|"
+    rf"{alternatives(NUMBERS)})"
+)
+UNIT = rf"(?P<unit>{alternatives(UNITS[:-1])})s?"
 
 _SPACE = r"(?:(?u:\s){1,3})"
 _END = r"(?u:(?!\w|[-.:/@\\=(]\w|\())(?!['’]t\b)"
@@ -86,11 +92,11 @@ class Pattern:
 
     def match(self, text: str, at: int = 0) -> re.Match[str] | None:
         """Return what the pattern finds at an offset, if anything."""
-        return _compiled(self.source, self.ends).match(text, at)
+        return _compile(self.source, self.ends).match(text, at)
 
 
 @cache
-def _compiled(source: str, ends: bool) -> re.Pattern[str]:
+def _compile(source: str, ends: bool) -> re.Pattern[str]:
     return re.compile(
         f"(?:{source.replace(' ', _SPACE)}){_END if ends else ''}", re.IGNORECASE | re.ASCII
     )
@@ -109,10 +115,10 @@ def pattern(source: str, *, ends: bool = True) -> Pattern:
     return Pattern(source, ends)
 
 
-def counted(written: str) -> tuple[int, int]:
+def parse_count(written: str) -> tuple[int, int]:
     """Return the least and the most that a count means.
 
-    >>> counted("3"), counted("a couple of"), counted("an")
+    >>> parse_count("3"), parse_count("a couple of"), parse_count("an")
     ((3, 3), (2, 3), (1, 1))
     """
     for word in written.lower().split():
@@ -133,7 +139,7 @@ def month_number(written: str) -> int:
     return MONTHS.get(name) or SHORT_MONTHS[name]
 
 
-def which_way(written: str) -> str:
+def direction(written: str) -> str:
     """Return `last`, `this` or `next` for any word of the kind, and nothing for none."""
     word = (written or "").lower()
     if word in ("last", "past", "previous"):

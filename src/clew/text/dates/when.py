@@ -1,4 +1,4 @@
-"""A question and a clock: the way in, which turns back at once where no time is named."""
+"""Read the time that a query names, relative to a clock."""
 
 from __future__ import annotations
 
@@ -12,17 +12,15 @@ from clew.text.dates.vocabulary import (
     CENTURIES,
     DECADES,
     MONTHS,
-    PARTS,
+    PARTS_OF_DAY,
     SEASONS,
     SHORT_MONTHS,
     UNITS,
     WEEKDAYS,
 )
 
-# Can there be a time in this text at all? Most questions name none, and should not pay for it.
-
-_PIECE = re.compile(r"[a-z]+|[0-9]")
-_TELLING = frozenset(
+_WORD_OR_DIGIT = re.compile(r"[a-z]+|[0-9]")
+_TIME_WORDS = frozenset(
     (
         *MONTHS,
         *SHORT_MONTHS,
@@ -30,14 +28,17 @@ _TELLING = frozenset(
         *SEASONS,
         *DECADES,
         *CENTURIES,
-        *PARTS,
+        *PARTS_OF_DAY,
         *UNITS,
         *(f"{unit}s" for unit in UNITS),
         *"0123456789",
-        *"today tonight yesterday tomorrow weekend recent recently lately now nowadays current currently present presently".split(),
-        *"latest newest earliest oldest last first initially originally moment date when ago long time".split(),
+        *"today tonight yesterday tomorrow weekend recent recently lately now nowadays current "
+        "currently present presently".split(),
+        *"latest newest earliest oldest last first initially originally moment date when ago "
+        "long time".split(),
         *"before after since until till during prior".split(),
-        *"christmas xmas easter thanksgiving halloween hallowe valentine valentines patrick patricks boxing".split(),
+        *"christmas xmas easter thanksgiving halloween hallowe valentine valentines patrick "
+        "patricks boxing".split(),
         *"independence labor labour black century season".split(),
     )
 )
@@ -50,13 +51,14 @@ def may_name_a_time(text: str) -> bool:
     >>> may_name_a_time("Which port does the server use?"), may_name_a_time("Which port did it use last week?")
     (False, True)
     """
-    return not _TELLING.isdisjoint(_PIECE.findall(text.lower()))
+    return not _TIME_WORDS.isdisjoint(_WORD_OR_DIGIT.findall(text.lower()))
 
 
 LANGUAGES = ("en",)
 _WEEK_STARTS = {"monday": 0, "sunday": 6}
-_AHEAD = re.compile(
-    r"\bwill\b|['’]ll\b|\bshall\b|\b[Gg]oing to\b|\b[Uu]pcoming\b|\b[Ss]cheduled\b|\bdue\b|\b[Tt]omorrow\b|\bnext\b"
+_FUTURE = re.compile(
+    r"\bwill\b|['’]ll\b|\bshall\b|\b[Gg]oing to\b|\b[Uu]pcoming\b|\b[Ss]cheduled\b|\bdue\b|"
+    r"\b[Tt]omorrow\b|\bnext\b"
 )
 
 
@@ -78,18 +80,18 @@ def when(
     >>> when("What is the latest plan, from before we moved?", now=datetime(2026, 3, 11)).unresolved
     ('before we moved',)
     """
-    _check(languages, week_starts)
-    ahead = bool(languages) and _AHEAD.search(text) is not None
+    _check_options(languages, week_starts)
+    ahead = bool(languages) and _FUTURE.search(text) is not None
     if not languages or not may_name_a_time(text):
         return When(rest=text, ahead=ahead)
     # The rules take longer to load than most questions need them
-    from clew.text.dates.reading import read  # noqa: PLC0415
+    from clew.text.dates.reading import read_times  # noqa: PLC0415
 
     moment = (now if now.tzinfo else now.replace(tzinfo=UTC)).astimezone(UTC)
-    return read(text, Clock(moment, ahead, day_first, _WEEK_STARTS[week_starts]))
+    return read_times(text, Clock(moment, ahead, day_first, _WEEK_STARTS[week_starts]))
 
 
-def _check(languages: Sequence[str], week_starts: str) -> None:
+def _check_options(languages: Sequence[str], week_starts: str) -> None:
     for language in languages:
         if language not in LANGUAGES:
             raise InputError(

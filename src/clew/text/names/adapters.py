@@ -1,7 +1,4 @@
-"""What the adapters of libraries share.
-
-Finding the library, translating its errors, keeping the port's promises.
-"""
+"""Extract entities with GLiNER or spaCy, which the user installs."""
 
 from __future__ import annotations
 
@@ -13,19 +10,19 @@ from typing import Any, TypeVar
 
 from clew.errors import ModelError, ModelMissingError, clipped
 from clew.text.names.extraction import (
-    LEAST_CONFIDENCE,
     MAX_ENTITIES,
+    MIN_CONFIDENCE,
     Mention,
     check_limits,
-    joined,
-    kept,
+    merge_mentions,
+    select_entities,
 )
 from clew.text.names.keys import Entity, EntityType
 
 Loaded = TypeVar("Loaded")
 
 
-def library(module: str) -> Any:
+def import_library(module: str) -> Any:
     """Import a library that the user may or may not have."""
     try:
         return import_module(module)
@@ -36,8 +33,8 @@ def library(module: str) -> Any:
         ) from error
 
 
-def loaded(name: str, load: Callable[[], Loaded], *, way_out: str) -> Loaded:
-    """Load a model, whatever a foreign library raises translated into one error that says what to do."""
+def load_model(name: str, load: Callable[[], Loaded], *, way_out: str) -> Loaded:
+    """Load a model; translate any error of the library into one that names the fix."""
     try:
         return load()
     except ModelError:
@@ -48,7 +45,7 @@ def loaded(name: str, load: Callable[[], Loaded], *, way_out: str) -> Loaded:
         ) from error
 
 
-def shaped(
+def to_entities(
     name: str, text: str, mentions: Iterable[Mention], *, limit: int, least: float
 ) -> tuple[Entity, ...]:
     """Make entities of a library's spans as the port promises them.
@@ -59,10 +56,11 @@ def shaped(
     for span in spans:
         if not 0 <= span.start < span.end <= len(text):
             raise ModelError(
-                f"{name} named a span from {span.start} to {span.end} in a text of {len(text)} characters.",
+                f"{name} named a span from {span.start} to {span.end} in a text of "
+                f"{len(text)} characters.",
                 model=name,
             )
-    return kept(joined(text, spans, least=least), limit=limit)
+    return select_entities(merge_mentions(text, spans, least=least), limit=limit)
 
 
 # Names by a GLiNER model, which is told in words what to look for; the user has installed the
@@ -82,7 +80,7 @@ class GlinerExtractor:
     """Finds names through `GLiNER.from_pretrained(model)`, which happens at the first text."""
 
     def __init__(
-        self, model: str, *, limit: int = MAX_ENTITIES, least: float = LEAST_CONFIDENCE
+        self, model: str, *, limit: int = MAX_ENTITIES, least: float = MIN_CONFIDENCE
     ) -> None:
         """Take the model's name or folder, and what is kept of each text."""
         check_limits(limit=limit, least=least)
@@ -91,7 +89,7 @@ class GlinerExtractor:
     def extract(self, texts: Sequence[str]) -> Sequence[tuple[Entity, ...]]:
         """Return the entities of each text."""
         return [
-            shaped(
+            to_entities(
                 f"gliner:{self._model}",
                 text,
                 self._mentions(text),
@@ -105,9 +103,9 @@ class GlinerExtractor:
 
     @cached_property
     def _loaded(self) -> Any:
-        gliner = library("gliner")
+        gliner = import_library("gliner")
         way_out = "Check the name, the network, or the folder that it should be in."
-        return loaded(
+        return load_model(
             f"gliner:{self._model}",
             lambda: gliner.GLiNER.from_pretrained(self._model),
             way_out=way_out,
@@ -155,7 +153,7 @@ class SpacyExtractor:
         model: str = "en_core_web_sm",
         *,
         limit: int = MAX_ENTITIES,
-        least: float = LEAST_CONFIDENCE,
+        least: float = MIN_CONFIDENCE,
     ) -> None:
         """Take the pipeline's name or folder, and what is kept of each text."""
         check_limits(limit=limit, least=least)
@@ -172,7 +170,7 @@ class SpacyExtractor:
                 model=self._model,
             ) from error
         return [
-            shaped(
+            to_entities(
                 f"spacy:{self._model}",
                 text,
                 _mentions(document),
@@ -184,9 +182,9 @@ class SpacyExtractor:
 
     @cached_property
     def _pipeline(self) -> Any:
-        spacy = library("spacy")
+        spacy = import_library("spacy")
         way_out = f"Fetch it with: python -m spacy download {self._model}"
-        return loaded(f"spacy:{self._model}", lambda: spacy.load(self._model), way_out=way_out)
+        return load_model(f"spacy:{self._model}", lambda: spacy.load(self._model), way_out=way_out)
 
 
 def _mentions(document: Any) -> Iterator[Mention]:

@@ -1,7 +1,4 @@
-"""From a text to its entities.
-
-Read it once, collect mentions, join them by key, keep the surest.
-"""
+"""Extract entities from a text: collect mentions, merge them by key, keep the most certain."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from itertools import chain
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from clew.errors import InputError
-from clew.text.names.identifiers import FEWEST_LETTERS, coded
+from clew.text.names.identifiers import MIN_LETTERS, find_identifier
 from clew.text.names.keys import Entity, EntityType, entity_key, title_keys
 from clew.text.names.lexicon import (
     DATES,
@@ -24,12 +21,25 @@ from clew.text.names.lexicon import (
     RELATIONS,
     WORK_WORDS,
 )
-from clew.text.names.runs import listed, runs
-from clew.text.names.spans import RUN, SMALL, Reading, Run, quoted, read, standing
-from clew.text.names.types import Guess, confidence, guess, merely_begins, rank_end, repeated
-from clew.text.words import STOP_WORDS, folded, words
-
-# From mentions to entities: what has one key is one thing, and the surest things are kept.
+from clew.text.names.runs import are_listed, name_runs
+from clew.text.names.spans import (
+    LOWERCASE,
+    UNSPACED_RUN,
+    Run,
+    TokenizedText,
+    find_unspaced_names,
+    read_quotation,
+    tokenize_text,
+)
+from clew.text.names.types import (
+    Guess,
+    confidence,
+    guess_type,
+    has_only_first_capital,
+    rank_end,
+    repeated_confidence,
+)
+from clew.text.words import STOP_WORDS, fold, words
 
 
 class Mention(NamedTuple):
@@ -41,7 +51,7 @@ class Mention(NamedTuple):
     confidence: float
 
 
-def joined(text: str, mentions: Iterable[Mention], *, least: float) -> list[Entity]:
+def merge_mentions(text: str, mentions: Iterable[Mention], *, least: float) -> list[Entity]:
     """Make one entity of all mentions with one key, if it is sure enough.
 
     The surest of them tells name, type and place.
@@ -50,7 +60,10 @@ def joined(text: str, mentions: Iterable[Mention], *, least: float) -> list[Enti
     for mention in mentions:
         groups.setdefault(entity_key(text[mention.start : mention.end]), []).append(mention)
     surest = ((key, _surest(group), len(group)) for key, group in groups.items() if key)
-    weighed = ((key, best, repeated(best.confidence, mentions)) for key, best, mentions in surest)
+    weighed = (
+        (key, best, repeated_confidence(best.confidence, mentions))
+        for key, best, mentions in surest
+    )
     return [
         Entity(text[best.start : best.end], key, best.type, sure, best.start, best.end)
         for key, best, sure in weighed
@@ -66,7 +79,7 @@ def _surest(group: list[Mention]) -> Mention:
     )
 
 
-def kept(found: list[Entity], *, limit: int) -> tuple[Entity, ...]:
+def select_entities(found: list[Entity], *, limit: int) -> tuple[Entity, ...]:
     """Return the surest entities, best first, ties in reading order, then by key."""
     if not found:
         return ()
@@ -95,9 +108,7 @@ def _without_parts(found: list[Entity]) -> list[Entity]:
     ]
 
 
-# What the title of a node names: nearly always the node's subject.
-
-CONFIDENCE = 0.99
+SUBJECT_CONFIDENCE = 0.99
 MAX_TITLE = 200  # characters: a longer one is a first line, which names nothing as a whole
 _PARENTHESIS = re.compile(r"^(.*\S)\s*\(([^()]*)\)\s*$", re.DOTALL)
 
@@ -132,10 +143,10 @@ _SENSES = (
 )
 
 
-def titled(title: str, text: str) -> Entity | None:
+def title_entity(title: str, text: str) -> Entity | None:
     """Return the entity that a title names, found in the text where the text has it as written.
 
-    >>> film = titled("Titanic (1997 film)", "Titanic is a film.")
+    >>> film = title_entity("Titanic (1997 film)", "Titanic is a film.")
     >>> film.name, film.key, film.aliases, str(film.type), film.start, film.end
     ('Titanic', 'titanic', ('titanic 1997 film',), 'CONCEPT', 0, 7)
     """
@@ -147,15 +158,17 @@ def titled(title: str, text: str) -> Entity | None:
         return None
     split = _PARENTHESIS.match(title)
     name, sense = (split[1], split[2]) if split else (title, "")
-    start = _found(name, text)
+    start = _find_name(name, text)
     place = (name, start, start + len(name)) if start >= 0 else (title, 0, 0)
-    return Entity(place[0], keys[0], _type(name, sense), CONFIDENCE, *place[1:], keys[1:])
+    return Entity(
+        place[0], keys[0], _title_type(name, sense), SUBJECT_CONFIDENCE, *place[1:], keys[1:]
+    )
 
 
-def _found(name: str, text: str) -> int:
+def _find_name(name: str, text: str) -> int:
     """Return where a text has a name as a whole word, or -1; where no spaces are written, anywhere.
 
-    >>> _found("Anna", "Annabel saw Anna"), _found("東京タワー", "昨日東京タワーへ行った"), _found("Redis", "我们用Redis")
+    >>> _find_name("Anna", "Annabel saw Anna"), _find_name("東京タワー", "昨日東京タワーへ行った"), _find_name("Redis", "我们用Redis")
     (12, 2, 3)
     """
     start, size = text.find(name), len(name)
@@ -168,37 +181,37 @@ def _found(name: str, text: str) -> int:
 
 
 def _same_word(neighbour: str, edge: str) -> bool:
-    if not neighbour.isascii() and (RUN.match(neighbour) or RUN.match(edge)):
+    if not neighbour.isascii() and (UNSPACED_RUN.match(neighbour) or UNSPACED_RUN.match(edge)):
         return False
     return neighbour.isalnum() or neighbour == "_"
 
 
-def _type(name: str, sense: str) -> EntityType:
-    said = {folded(word) for word in words(sense)}
+def _title_type(name: str, sense: str) -> EntityType:
+    said = {fold(word) for word in words(sense)}
     for meant in _SENSES:
         if said & meant.words:
             return meant.type
-    reading = read(name.partition(",")[0])
+    reading = tokenize_text(name.partition(",")[0])
     if not reading.stretches:
         return EntityType.CONCEPT
     if len(reading.stretches) == 1 and (code := reading.stretches[0].code):
         return code.type
-    return guess(reading, Run(0, len(reading.stretches) - 1, opening=False)).type
+    return guess_type(reading, Run(0, len(reading.stretches) - 1, opening=False)).type
 
-
-# Terms that the writer marked: in quotation marks, as code, or called with empty brackets.
 
 MAX_TERM = 60  # characters between two marks
 MAX_TITLE_WORDS = 8
 MAX_TERM_WORDS = 4  # a longer quotation in lower case is something that was said
-TITLE, TERM, CODE, CALL = 0.85, 0.77, 0.85, 0.85
-_QUOTED = re.compile(
-    rf"\"([^\"\n]{{2,{MAX_TERM}}})\"|“([^“”\n]{{2,{MAX_TERM}}})”|„([^„“”\n]{{2,{MAX_TERM}}})[“”]|«([^«»\n]{{2,{MAX_TERM}}})»|《([^《》\n]{{2,{MAX_TERM}}})》|『([^『』\n]{{2,{MAX_TERM}}})』"
+TITLE_CONFIDENCE, TERM_CONFIDENCE, CODE_CONFIDENCE, CALL_CONFIDENCE = 0.85, 0.77, 0.85, 0.85
+_QUOTATION = re.compile(
+    rf"\"([^\"\n]{{2,{MAX_TERM}}})\"|“([^“”\n]{{2,{MAX_TERM}}})”|"
+    rf"„([^„“”\n]{{2,{MAX_TERM}}})[“”]|«([^«»\n]{{2,{MAX_TERM}}})»|"
+    rf"《([^《》\n]{{2,{MAX_TERM}}})》|『([^『』\n]{{2,{MAX_TERM}}})』"
     rf"|「([^「」\n]{{2,{MAX_TERM}}})」"
 )
 _TITLES = "《『"  # marks that hold titles
-_BACKTICKED = re.compile(rf"`([^`\n]{{2,{MAX_TERM}}})`")
-_CALLED = re.compile(r"(?<![\w.])([A-Za-z_]\w{2,60})\(\)")
+_BACKTICKS = re.compile(rf"`([^`\n]{{2,{MAX_TERM}}})`")
+_CALL = re.compile(r"(?<![\w.])([A-Za-z_]\w{2,60})\(\)")
 _SPEECH = frozenset(
     "i im ive id ill me my you youre your we were our us he she they dont cant its thats".split()
 )
@@ -213,52 +226,60 @@ class Marked(NamedTuple):
     confidence: float
 
 
-def marked(text: str, *, code: bool = False) -> Iterator[Marked]:
+def marked_terms(text: str, *, code: bool = False) -> Iterator[Marked]:
     """Yield the marked terms of a text; in code, quotation marks hold data and are passed over.
 
-    >>> [text[term.start:term.end] for text in ['He saw "Spirited Away" and said "I liked it", see `limit`.'] for term in marked(text)]
+    >>> [text[term.start:term.end] for text in ['He saw "Spirited Away" and said "I liked it", see `limit`.'] for term in marked_terms(text)]
     ['limit', 'Spirited Away']
-    """
+    """  # noqa: E501
     if "`" in text:
         yield from filter(
             None,
-            (_code(text, found.start(1), found.end(1)) for found in _BACKTICKED.finditer(text)),
+            (
+                _backticked_term(text, found.start(1), found.end(1))
+                for found in _BACKTICKS.finditer(text)
+            ),
         )
     if "()" in text:
         yield from (
-            Marked(found.start(1), found.end(1), EntityType.CONCEPT, CALL)
-            for found in _CALLED.finditer(text)
+            Marked(found.start(1), found.end(1), EntityType.CONCEPT, CALL_CONFIDENCE)
+            for found in _CALL.finditer(text)
         )
     if not code and ('"' in text or not text.isascii()):
-        yield from filter(None, (_quoted(found) for found in _QUOTED.finditer(text)))
+        yield from filter(None, (_quoted_term(found) for found in _QUOTATION.finditer(text)))
 
 
-def _code(text: str, start: int, end: int) -> Marked | None:
+def _backticked_term(text: str, start: int, end: int) -> Marked | None:
     term = text[start:end].removesuffix("()")
-    if len(term) < FEWEST_LETTERS or any(map(str.isspace, term)) or not any(map(str.isalpha, term)):
+    if len(term) < MIN_LETTERS or any(map(str.isspace, term)) or not any(map(str.isalpha, term)):
         return None
-    found = coded(term)
+    found = find_identifier(term)
     if found:
         return Marked(
-            start + found.start, start + found.end, found.type, max(found.confidence, CODE)
+            start + found.start,
+            start + found.end,
+            found.type,
+            max(found.confidence, CODE_CONFIDENCE),
         )
-    return Marked(start, start + len(term), EntityType.CONCEPT, CODE)
+    return Marked(start, start + len(term), EntityType.CONCEPT, CODE_CONFIDENCE)
 
 
-def _quoted(found: re.Match[str]) -> Marked | None:
+def _quoted_term(found: re.Match[str]) -> Marked | None:
     group = found.lastindex or 0
     term = found[group].strip(" ,")
     start = found.start(group) + found[group].find(term) if term else 0
-    if RUN.search(term):
-        apart = quoted(found.string, start, start + len(term), titled=found[0][0] in _TITLES)
+    if UNSPACED_RUN.search(term):
+        apart = read_quotation(
+            found.string, start, start + len(term), titled=found[0][0] in _TITLES
+        )
         return None if apart is None else Marked(*apart)
     said = words(term)
-    plain = [folded(word) for word in said]
+    plain = [fold(word) for word in said]
     if (
         not said
         or term[-1] == "."
         or not _SPEECH.isdisjoint(plain)
-        or all(_says_nothing(word) for word in plain)
+        or all(_is_filler(word) for word in plain)
     ):
         return None
     large = sum(
@@ -266,12 +287,16 @@ def _quoted(found: re.Match[str]) -> Marked | None:
     )
     telling = sum(low not in STOP_WORDS for low in plain)
     if said[0][0].isupper() and 2 * large > telling and len(said) <= MAX_TITLE_WORDS:
-        return Marked(start, start + len(term), _kind(plain), TITLE)
+        return Marked(start, start + len(term), _quoted_type(plain), TITLE_CONFIDENCE)
     plain_term = len(said) <= MAX_TERM_WORDS and term[-1] not in "!?" and not said[0][0].isupper()
-    return Marked(start, start + len(term), EntityType.CONCEPT, TERM) if plain_term else None
+    return (
+        Marked(start, start + len(term), EntityType.CONCEPT, TERM_CONFIDENCE)
+        if plain_term
+        else None
+    )
 
 
-def _kind(plain: list[str]) -> EntityType:
+def _quoted_type(plain: list[str]) -> EntityType:
     """Return what a lone listed name is.
 
     Anything else in quotation marks is most likely a work or a term.
@@ -281,22 +306,22 @@ def _kind(plain: list[str]) -> EntityType:
     return EntityType.CONCEPT
 
 
-def _says_nothing(word: str) -> bool:
+def _is_filler(word: str) -> bool:
     return word in FUNCTION_WORDS or word in DATES or word.isdigit()
 
 
-MAX_ENTITIES = 10  # of a memory (mission V8)
-LEAST_CONFIDENCE = 0.75  # (mission V8)
+MAX_ENTITIES = 10  # of a memory
+MIN_CONFIDENCE = 0.75
 _PROSE = frozenset(("text", "markdown", "html", "conversation"))
 
 
-def entities(
+def extract_entities(
     text: str,
     *,
     title: str = "",
     format: str = "text",
     limit: int = MAX_ENTITIES,
-    least: float = LEAST_CONFIDENCE,
+    least: float = MIN_CONFIDENCE,
 ) -> tuple[Entity, ...]:
     """Return what a text names, surest first, then in reading order.
 
@@ -305,16 +330,18 @@ def entities(
     `format` is text, markdown, html or conversation; any other name is taken for a language of
     code.
 
-    >>> [(entity.name, str(entity.type)) for entity in entities("Matt moved to Lisbon on Monday; see docs/plan.md")]
+    >>> [(entity.name, str(entity.type)) for entity in extract_entities("Matt moved to Lisbon on Monday; see docs/plan.md")]
     [('docs/plan.md', 'FILE'), ('Matt', 'PERSON'), ('Lisbon', 'PLACE')]
     """
     check_limits(limit=limit, least=least)
-    reading = read(text, format=format)
-    found = joined(text, _mentions(reading, code=format not in _PROSE, least=least), least=least)
-    subject = titled(title, text) if title else None
+    reading = tokenize_text(text, format=format)
+    found = merge_mentions(
+        text, _mentions(reading, code=format not in _PROSE, least=least), least=least
+    )
+    subject = title_entity(title, text) if title else None
     if subject and subject.confidence >= least:
         found = [subject, *(entity for entity in found if entity.key != subject.key)]
-    return kept(found, limit=limit)
+    return select_entities(found, limit=limit)
 
 
 def check_limits(*, limit: int, least: float) -> None:
@@ -335,37 +362,41 @@ def check_limits(*, limit: int, least: float) -> None:
         )
 
 
-def _mentions(reading: Reading, *, code: bool, least: float) -> Iterator[Mention]:
+def _mentions(reading: TokenizedText, *, code: bool, least: float) -> Iterator[Mention]:
     """Yield every mention, but for a lone one that is not sure enough.
 
     What lies inside a marked term is part of it.
     """
-    terms = [Mention(*term) for term in marked(reading.text, code=code)]
-    if not terms and merely_begins(reading, least=least):
+    terms = [Mention(*term) for term in marked_terms(reading.text, code=code)]
+    if not terms and has_only_first_capital(reading, least=least):
         return
     yield from terms
-    inside = _covered(terms)
-    apart = () if reading.text.isascii() else (Mention(*each) for each in standing(reading.text))
-    for mention in chain(_named(reading), _spelled(reading), apart):
+    inside = _covered_positions(terms)
+    apart = (
+        ()
+        if reading.text.isascii()
+        else (Mention(*each) for each in find_unspaced_names(reading.text))
+    )
+    for mention in chain(_run_mentions(reading), _identifier_mentions(reading), apart):
         if mention.start not in inside:
             yield mention
 
 
-def _covered(terms: Iterable[Mention]) -> frozenset[int]:
+def _covered_positions(terms: Iterable[Mention]) -> frozenset[int]:
     return frozenset(position for term in terms for position in range(term.start, term.end))
 
 
-def _named(reading: Reading) -> Iterator[Mention]:
+def _run_mentions(reading: TokenizedText) -> Iterator[Mention]:
     before: tuple[Run, Guess] | None = None
-    for run in runs(reading):
-        found = guess(reading, run)
-        if found.usual and run.first == run.last and before and listed(reading, before[0], run):
+    for run in name_runs(reading):
+        found = guess_type(reading, run)
+        if found.usual and run.first == run.last and before and are_listed(reading, before[0], run):
             found = found._replace(type=before[1].type)
         before = run, found
         start = reading.starts[run.first] + reading.stretches[run.first].first
         end = (
             reading.ends[run.last]
-            if reading.stretches[run.last] is SMALL
+            if reading.stretches[run.last] is LOWERCASE
             else reading.starts[run.last] + reading.stretches[run.last].last
         )
         sure = confidence(reading, run, found)
@@ -374,7 +405,7 @@ def _named(reading: Reading) -> Iterator[Mention]:
             yield Mention(start, behind, EntityType.PERSON, sure)
 
 
-def _spelled(reading: Reading) -> Iterator[Mention]:
+def _identifier_mentions(reading: TokenizedText) -> Iterator[Mention]:
     for i in reading.telling:
         piece = reading.stretches[i]
         if piece.code:
@@ -385,9 +416,6 @@ def _spelled(reading: Reading) -> Iterator[Mention]:
                 piece.code.type,
                 piece.code.confidence,
             )
-
-
-# What Clew asks of an extractor, and the default that answers: the rules.
 
 
 @runtime_checkable
@@ -403,15 +431,15 @@ class Extractor(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class RuleExtractor:
     """The extractor that needs no model.
 
-    >>> [[entity.name for entity in found] for found in Rules().extract(["Matt left.", "nothing"])]
+    >>> [[entity.name for entity in found] for found in RuleExtractor().extract(["Matt left.", "nothing"])]
     [['Matt'], []]
     """
 
     limit: int = MAX_ENTITIES
-    least: float = LEAST_CONFIDENCE
+    least: float = MIN_CONFIDENCE
     format: str = "text"
 
     def __post_init__(self) -> None:
@@ -421,26 +449,24 @@ class Rules:
     def extract(self, texts: Sequence[str]) -> Sequence[tuple[Entity, ...]]:
         """Return the entities of each text."""
         return [
-            entities(text, format=self.format, limit=self.limit, least=self.least) for text in texts
+            extract_entities(text, format=self.format, limit=self.limit, least=self.least)
+            for text in texts
         ]
 
 
-# Which keys are too widespread to connect anything: what every second memory names tells none of
-# them apart.
-
 # of the documents; "United States", the widest key of 6,119 encyclopaedic passages, is in 3 %
-GENERIC_SHARE = 0.1
-FEWEST_HOLDING = 20  # documents: in a small store a name may well be in half of them
+MAX_GENERIC_SHARE = 0.1
+MIN_DOCUMENTS = 20  # documents: in a small store a name may well be in half of them
 
 
-def generic(key: str, *, holding: int, total: int) -> bool:
-    """Tell whether a key is named by too large a share of the documents to say anything.
+def is_generic_key(key: str, *, holding: int, total: int) -> bool:
+    """Tell whether too many documents name a key for it to connect any of them.
 
     An empty key always is.
 
-    >>> generic("team", holding=400, total=1000), generic("matt joyce", holding=40, total=1000), generic("toby", holding=6, total=9)
+    >>> is_generic_key("team", holding=400, total=1000), is_generic_key("matt joyce", holding=40, total=1000), is_generic_key("toby", holding=6, total=9)
     (True, False, False)
-    """
+    """  # noqa: E501
     if not 0 <= holding <= total:
         raise InputError(
             "holding",
@@ -448,4 +474,4 @@ def generic(key: str, *, holding: int, total: int) -> bool:
             f"must lie between 0 and the {total} documents there are",
             "Count documents, not mentions.",
         )
-    return not key or (holding >= FEWEST_HOLDING and holding > GENERIC_SHARE * total)
+    return not key or (holding >= MIN_DOCUMENTS and holding > MAX_GENERIC_SHARE * total)

@@ -23,10 +23,10 @@ from clew.text.names.lexicon import (
     TOOLS,
     is_common,
 )
-from clew.text.words import REMEMBERED, STOP_WORDS, folded
+from clew.text.words import STOP_WORDS, WORD_CACHE_SIZE, fold
 
 # words of a title that may be called by what is before its comma: a longer one is a sentence
-MOST_HEADED = 8
+MAX_HEAD_WORDS = 8
 MAX_KEY = 120  # characters: a longer name is a blob, and its start identifies it well enough
 _ARTICLES = frozenset(("the", "a", "an"))
 _PARENTHESIS = re.compile(r"(?<!\s)\s*+\([^()]*+\)\s*+$")
@@ -36,7 +36,7 @@ _PUNCTUATION = re.compile(r"[^\w+#@/]+")  # C++, C#, @handle and a/path keep wha
 _MARKED = re.compile(r"[^a-z0-9 ]")
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=WORD_CACHE_SIZE)
 def entity_key(name: str) -> str:
     """Return what joins the ways to write a name.
 
@@ -49,7 +49,7 @@ def entity_key(name: str) -> str:
     """
     if name.isascii() and name.isalpha():  # one word, as most are
         return name.lower()[:MAX_KEY]
-    return _spelled(_PARENTHESIS.sub("", name[: 2 * MAX_KEY]) or name)
+    return _normalise_name(_PARENTHESIS.sub("", name[: 2 * MAX_KEY]) or name)
 
 
 def title_keys(title: str) -> tuple[str, ...]:
@@ -64,12 +64,12 @@ def title_keys(title: str) -> tuple[str, ...]:
     (('titanic', 'titanic 1997 film'), ('boso duke',), ('anna maria sforza duchess', 'anna maria sforza'))
     """
     whole = entity_key(title)
-    head = entity_key(title.partition(",")[0]) if whole.count(" ") < MOST_HEADED else ""
-    shorter = [key for key in (head, _untitled(whole)) if " " in key]
-    return tuple(dict.fromkeys(key for key in (whole, _spelled(title), *shorter) if key))
+    head = entity_key(title.partition(",")[0]) if whole.count(" ") < MAX_HEAD_WORDS else ""
+    shorter = [key for key in (head, _without_title(whole)) if " " in key]
+    return tuple(dict.fromkeys(key for key in (whole, _normalise_name(title), *shorter) if key))
 
 
-MAX_PARTS_OF = 7  # words of a name that is also known by its first words
+MAX_SHORTENED_WORDS = 7  # words of a name that is also known by its first words
 
 
 def key_beginnings(key: str) -> tuple[str, ...]:
@@ -81,13 +81,13 @@ def key_beginnings(key: str) -> tuple[str, ...]:
     (('nottingham forest',), (), ())
     """
     words = key.split()
-    if not 2 < len(words) <= MAX_PARTS_OF or words[0] in STOP_WORDS:
+    if not 2 < len(words) <= MAX_SHORTENED_WORDS or words[0] in STOP_WORDS:
         return ()
     parts = (words[:-1], words[:-2])
     return tuple(" ".join(part) for part in parts if len(part) > 1 and part[-1] not in STOP_WORDS)
 
 
-def _untitled(key: str) -> str:
+def _without_title(key: str) -> str:
     first, _, rest = key.partition(" ")
     named = (
         first in TITLES and not rest.startswith("of ") and rest.rpartition(" ")[2] not in ORG_ENDS
@@ -95,11 +95,11 @@ def _untitled(key: str) -> str:
     return rest if named else key
 
 
-def _spelled(name: str) -> str:
+def _normalise_name(name: str) -> str:
     plain = name.casefold()
     if _MARKED.search(plain):
-        plain = folded(_POSSESSIVE.sub("", plain))
-        plain = _PUNCTUATION.sub(" ", _joined_initials(_APOSTROPHES.sub("", plain)))
+        plain = fold(_POSSESSIVE.sub("", plain))
+        plain = _PUNCTUATION.sub(" ", _join_initials(_APOSTROPHES.sub("", plain)))
     parts = plain.split()
     first = next((at for at, part in enumerate(parts) if part not in _ARTICLES), len(parts) - 1)
     return " ".join(parts[max(0, first) :])[:MAX_KEY].strip()
@@ -108,15 +108,13 @@ def _spelled(name: str) -> str:
 _INITIALS = re.compile(r"(?<![\w.])(?:[^\W\d_]\.)+[^\W\d_](?!\w)\.?")
 
 
-def _joined_initials(plain: str) -> str:
+def _join_initials(plain: str) -> str:
     """Write "u.s.a." as one word; a lone initial stays by itself."""
     return _INITIALS.sub(lambda found: found[0].replace(".", ""), plain) if "." in plain else plain
 
 
-# Who is meant by half a name: "Matt" is "Matt Joyce" as long as there is only one Matt.
-
 MAX_OWNERS = 8  # full names remembered for a part: more of them would not make it less ambiguous
-MOST_WORDS = 6  # of a person's name
+MAX_PERSON_WORDS = 6  # of a person's name
 _NO_PERSONS = ORG_ENDS | ORG_HEADS | PLACE_ENDS | PLACE_HEADS | PLACES | ORGS | TOOLS | DEMONYMS
 _JOINTS = PARTICLES - {"of"}
 
@@ -146,7 +144,7 @@ class Aliases:
         """
         owners = dict(self.owners)
         for key in dict.fromkeys(map(entity_key, names)):
-            for part in parts(key):
+            for part in person_name_parts(key):
                 known = owners.get(part, frozenset())
                 if len(known) < MAX_OWNERS:
                     owners[part] = known | {key}
@@ -172,26 +170,26 @@ class Aliases:
         return meant.pop() if len(meant) == 1 else key
 
 
-def resolve(names: Iterable[str]) -> Mapping[str, str]:
+def resolve_names(names: Iterable[str]) -> Mapping[str, str]:
     """Return the key that each name stands for among these names.
 
-    >>> dict(resolve(["Matt", "Matt Joyce"]))
+    >>> dict(resolve_names(["Matt", "Matt Joyce"]))
     {'matt': 'matt joyce', 'matt joyce': 'matt joyce'}
     """
     known = list(names)
     return Aliases().adding(known).resolve(known)
 
 
-def parts(key: str) -> tuple[str, ...]:
+def person_name_parts(key: str) -> tuple[str, ...]:
     """Return what may stand for a person's name: its beginnings and endings, but no bare particle.
 
     A place gives none.
 
-    >>> parts("ludwig van beethoven"), parts("paris hilton"), parts("new york")
+    >>> person_name_parts("ludwig van beethoven"), person_name_parts("paris hilton"), person_name_parts("new york")
     (('ludwig', 'van beethoven', 'beethoven'), (), ())
     """
     words = key.split()
-    if not 1 < len(words) <= MOST_WORDS or not _is_person(words):
+    if not 1 < len(words) <= MAX_PERSON_WORDS or not _is_person(words):
         return ()
     beginnings = (words[:i] for i in range(1, len(words)))
     endings = (words[i:] for i in range(1, len(words)))
@@ -217,11 +215,8 @@ def _is_person(words: list[str]) -> bool:
     )
 
 
-# What an entity is.
-
-
 class EntityType(StrEnum):
-    """What kind of thing a name names (mission V8)."""
+    """The kind of thing that a name stands for."""
 
     PERSON = "PERSON"
     ORG = "ORG"

@@ -1,7 +1,4 @@
-"""The lists by which names are told from words and from each other.
-
-Lexicon.toml, and the common words in common.txt.
-"""
+"""Load the word lists for the detection of names: lexicon.toml and common.txt."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import tomllib
 from functools import lru_cache
 from importlib.resources import files
 
-from clew.text.words import REMEMBERED, STOP_WORDS, folded
+from clew.text.words import STOP_WORDS, WORD_CACHE_SIZE, fold
 
 _HERE = files("clew.text.names")
 _LISTS: dict[str, frozenset[str]] = {
@@ -66,14 +63,14 @@ NAME_HEADS = (
     | frozenset(("hurricane", "typhoon", "cyclone"))
 )
 """Words that may begin a name though they are common."""
-_WORDY = (
+_COMMON_SUFFIXES = (
     "tion", "tions", "ing", "ings", "ness", "ment", "ments", "ably", "ibly", "ously", "ally", "ized", "ised", "able", "ible", "ful",
     "less", "ical", "esis", "ology", "ability", "ives", "ators", "ers",
 )  # fmt: skip
-_SHORTEST_WORDY = 8  # letters: "Sterling" is a word, "Reading" and "Hastings" may be names
+_MIN_SUFFIXED = 8  # letters: "Sterling" is a word, "Reading" and "Hastings" may be names
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=WORD_CACHE_SIZE)
 def is_common(word: str) -> bool:
     """Tell whether a folded word is one that English writes in lower case.
 
@@ -86,9 +83,9 @@ def is_common(word: str) -> bool:
         return True
     if word in KNOWN:
         return False
-    return len(word) >= _SHORTEST_WORDY and word.isascii() and word.endswith(_WORDY)
+    return len(word) >= _MIN_SUFFIXED and word.isascii() and word.endswith(_COMMON_SUFFIXES)
 
 
 def plain(word: str) -> str:
     """Return a word as the lists have it."""
-    return folded(word)
+    return fold(word)

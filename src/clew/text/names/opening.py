@@ -1,4 +1,4 @@
-"""What is a text without a title about? What its heading says, or the name that it begins with and goes on to describe.
+"""Find the subject of a text without a title, in its heading or its first words.
 
 "The Salt Meadow is a film by Marta Ruiz." is about The Salt Meadow. A text says so itself: by a
 line of its own above the rest, or by a name at its very beginning, perhaps with something in
@@ -11,34 +11,42 @@ import re
 from typing import NamedTuple
 
 from clew.text.names.lexicon import DATES, PARTICLES, TITLES, is_common
-from clew.text.words import STOP_WORDS, folded
+from clew.text.words import STOP_WORDS, fold
 
-LONGEST = 80  # characters of a heading, or of a name with which a text begins
-MOST_WORDS = 10
-MIXED = 2  # words with capitals that a name has beside others without: "Atout cœur à Tokyo"
-MOST_GIVEN = 5  # words of a person's name
-DESCRIBED_WITHIN = 400  # characters from the beginning to "is": dates and other names stand between
+MAX_CHARACTERS = 80  # characters of a heading, or of a name with which a text begins
+MAX_WORDS = 10
+MIN_CAPITALISED = (
+    2  # words with capitals that a name has beside others without: "Atout cœur à Tokyo"
+)
+MAX_PERSON_WORDS = 5  # words of a person's name
+MAX_DISTANCE_TO_VERB = (
+    400  # characters from the beginning to "is": dates and other names stand between
+)
 _SIGNS = frozenset("=<>{}[];|\\")  # of code and tables, which have no headings
 _NO_HEADING = (".", "!", "?", ":", ";", ",", "…", "。", "！", "？", "：")
 _BULLET = re.compile(r"(?:[-*+•>#|]+|\d{1,3}[.)])\s")
 _MARKS = "\"'“”„‘’«»‹›*_` "
 _ARTICLES = ("", "the", "a", "an")
-_NOT_TOLD_OF = (":", "'s ", "’s ", "' ", "’ ")  # behind a name
+_NOT_SUBJECT_SUFFIXES = (":", "'s ", "’s ", "' ", "’ ")  # behind a name
 _JOINTS = PARTICLES | {
     *("a an and as at by for from in into nor of off on or over the to up with without".split()),
     *(
-        "à au aux das de dei del della der des di do dos du e el en et la las le les los nach og til und von y zu zum zur".split()
+        "à au aux das de dei del della der des di do dos du e el en et la las le les los nach "
+        "og til und von y zu zum zur".split()
     ),
 }
 _SINGULAR, _PLURAL = ("is", "was"), ("are", "were")
 _VERB = rf"(?:{'|'.join((*_SINGULAR, *_PLURAL))})\b"
 _BRACKETS = re.compile(r"(?<!\s)\s*+\((?:[^()]|\([^()]*+\))*+\)")
-_ASIDE = "\x00"  # stands for what is in brackets
-_NAME = re.compile(rf"[^\n(),;:{_ASIDE}]{{1,{LONGEST}}}?(?=\s*[,{_ASIDE}]|\s+{_VERB})")
-_SAID = re.compile(rf"\b(?P<verb>{_VERB})")
+_BRACKETS_MARK = "\x00"  # stands for what is in brackets
+_NAME = re.compile(
+    rf"[^\n(),;:{_BRACKETS_MARK}]{{1,{MAX_CHARACTERS}}}?(?=\s*[,{_BRACKETS_MARK}]|\s+{_VERB})"
+)
+_VERB_PATTERN = re.compile(rf"\b(?P<verb>{_VERB})")
 _END = re.compile(r"[;!?\n]|[a-z\d]{2}\.\s")  # of a sentence; initials and "St." end none
 _CALLED = re.compile(
-    r"\b(?:(?:better|best|also|commonly|professionally|formerly|popularly|usually|simply) )?(?:known|called|credited|referred to)"
+    r"\b(?:(?:better|best|also|commonly|professionally|formerly|popularly|usually|simply) "
+    r")?(?:known|called|credited|referred to)"
     r"(?: \w+ly)?(?: as)? (?P<name>[^,.;:()\n]{2,60}?)(?=\s*[,.;()]| (?:is|was|or|and)\b)"
 )
 
@@ -60,35 +68,35 @@ class Opening(NamedTuple):
     """Whether it stands above the text, as a title does."""
 
 
-NOTHING = Opening()
+NO_OPENING = Opening()
 
 
-def opening(text: str) -> Opening:
+def read_opening(text: str) -> Opening:
     r"""Return what a text is about by its own heading or beginning.
 
-    >>> opening("The Salt Meadow is a film by Marta Ruiz.").name, opening("Halcyon\nThe staging server, rebuilt in May.").name
+    >>> read_opening("The Salt Meadow is a film by Marta Ruiz.").name, read_opening("Halcyon\nThe staging server, rebuilt in May.").name
     ('The Salt Meadow', 'Halcyon')
-    >>> opening("Marta Ines Ruiz (born 1960), better known as Tita, was a director.").others
+    >>> read_opening("Marta Ines Ruiz (born 1960), better known as Tita, was a director.").others
     ('Marta Ruiz', 'Tita')
-    >>> [opening(text).name for text in ("The deploy is broken.", "Anna, Bob and Eva were there.", "Anna, your cat is ill.")]
+    >>> [read_opening(text).name for text in ("The deploy is broken.", "Anna, Bob and Eva were there.", "Anna, your cat is ill.")]
     ['', '', '']
     """
     if text.lstrip(_MARKS)[:1].islower():  # as no heading and no name begins
-        return NOTHING
+        return NO_OPENING
     heading = _heading(text)
-    return Opening(heading, heading=True) if heading else _described(text)
+    return Opening(heading, heading=True) if heading else _described_name(text)
 
 
-def begins(text: str, start: int, end: int) -> bool:
+def begins_with(text: str, start: int, end: int) -> bool:
     """Tell whether a text begins with the name at this place.
 
     Before a colon it is who speaks, and in the genitive whose something is.
 
-    >>> begins("The Halcyon cluster", 4, 11), begins("In Porto", 3, 8), begins("Anna: hello", 0, 4), begins("Anna's cat", 0, 4)
+    >>> begins_with("The Halcyon cluster", 4, 11), begins_with("In Porto", 3, 8), begins_with("Anna: hello", 0, 4), begins_with("Anna's cat", 0, 4)
     (True, False, False, False)
-    """
+    """  # noqa: E501
     return (
-        not text.startswith(_NOT_TOLD_OF, end)
+        not text.startswith(_NOT_SUBJECT_SUFFIXES, end)
         and text[:start].strip(_MARKS).casefold() in _ARTICLES
     )
 
@@ -99,7 +107,7 @@ def _heading(text: str) -> str:
     first, below = first.strip(), rest.strip()
     if (
         not below
-        or len(first) > LONGEST
+        or len(first) > MAX_CHARACTERS
         or first.endswith(_NO_HEADING)
         or ": " in first
         or _BULLET.match(first)
@@ -112,22 +120,22 @@ def _heading(text: str) -> str:
     name = _SENSE.sub("", bare)
     # "Speed (1994 film)" says itself that it is one; "Status update" and "Dear Anna" stand above
     # many texts and name none.
-    named = name != bare or (is_name(name) and folded(name.split()[0]) not in _GREETINGS)
-    return first if named and len(first.split()) <= MOST_WORDS else ""
+    named = name != bare or (is_name(name) and fold(name.split()[0]) not in _GREETINGS)
+    return first if named and len(first.split()) <= MAX_WORDS else ""
 
 
-def _described(text: str) -> Opening:
+def _described_name(text: str) -> Opening:
     """Return the name with which a text begins, if it goes on to say what that is."""
-    beginning = _BRACKETS.sub(_ASIDE, text[:DESCRIBED_WITHIN])
+    beginning = _BRACKETS.sub(_BRACKETS_MARK, text[:MAX_DISTANCE_TO_VERB])
     start = len(beginning) - len(beginning.lstrip(_MARKS))
     found = _NAME.match(beginning, start)
     if found is None or not is_name(name := found[0].partition(" or ")[0].strip(_MARKS)):
-        return NOTHING
+        return NO_OPENING
     verb = _verb(beginning, found.end())
     if verb is None:
-        return NOTHING
-    called = (each["name"].strip(_MARKS) for each in _CALLED.finditer(text[:DESCRIBED_WITHIN]))
-    others = (_short(name), *(each for each in called if is_name(each)))
+        return NO_OPENING
+    called = (each["name"].strip(_MARKS) for each in _CALLED.finditer(text[:MAX_DISTANCE_TO_VERB]))
+    others = (_short_person_name(name), *(each for each in called if is_name(each)))
     return Opening(name, tuple(dict.fromkeys(each for each in others if each and each != name)))
 
 
@@ -139,11 +147,11 @@ def _verb(beginning: str, at: int) -> re.Match[str] | None:
     "Anna, your cat is ill" is not about Anna, and "Anna, Bob and Eva were there" not about her
     alone.
     """
-    for found in _SAID.finditer(beginning, at):
+    for found in _VERB_PATTERN.finditer(beginning, at):
         between = beginning[at : found.start()]
         if _END.search(between):
             return None
-        if not between.strip(_MARKS) or between.rstrip(_MARKS)[-1] in (",", _ASIDE):
+        if not between.strip(_MARKS) or between.rstrip(_MARKS)[-1] in (",", _BRACKETS_MARK):
             return None if "," in between and found["verb"] in _PLURAL else found
     return None
 
@@ -154,29 +162,31 @@ def is_name(name: str) -> bool:
     One word alone must not be a common one.
     """
     words = [word.strip(_MARKS) for word in name.split()]
-    telling = [(word, folded(word)) for word in words if folded(word) not in _JOINTS]
+    telling = [(word, fold(word)) for word in words if fold(word) not in _JOINTS]
     first, plain = telling[0] if telling else ("", "")
-    if len(words) > MOST_WORDS or not first[:1].isalnum() or first[0].islower():
+    if len(words) > MAX_WORDS or not first[:1].isalnum() or first[0].islower():
         return False
     small = [folding for word, folding in telling if word[:1].islower()]
-    if small and (len(telling) - len(small) < MIXED or any(map(is_common, small))):
+    if small and (len(telling) - len(small) < MIN_CAPITALISED or any(map(is_common, small))):
         return False
     if len(telling) == 1:
         return not (is_common(plain) or plain in DATES or plain in STOP_WORDS or plain.isdigit())
     return len(telling) > 2 or plain not in STOP_WORDS
 
 
-def _short(name: str) -> str:
+def _short_person_name(name: str) -> str:
     """Return the first and the last word of a person's whole name, by which most speak of them.
 
     Nothing of other names.
     """
     words = name.split()
-    if words and folded(words[0].rstrip(".")) in TITLES:
+    if words and fold(words[0].rstrip(".")) in TITLES:
         words = words[1:]
-    plain = 2 < len(words) <= MOST_GIVEN and all(_INITIAL_OR_NAME.fullmatch(word) for word in words)
+    plain = 2 < len(words) <= MAX_PERSON_WORDS and all(
+        _INITIAL_OR_NAME.fullmatch(word) for word in words
+    )
     return (
         f"{words[0]} {words[-1]}"
-        if plain and words[0].isalpha() and folded(words[0]) not in STOP_WORDS
+        if plain and words[0].isalpha() and fold(words[0]) not in STOP_WORDS
         else ""
     )

@@ -1,4 +1,4 @@
-"""What a name names, by the lists, by its own words, and by the words around it."""
+"""Guess the type of a name from word lists and context, and how certain the name is."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from clew.text.names.lexicon import (
     WORK_WORDS,
     is_common,
 )
-from clew.text.names.spans import SMALL, Reading, Run, Shape
+from clew.text.names.spans import LOWERCASE, Run, Shape, TokenizedText
 
 _KINDS = (
     (PLACES, EntityType.PLACE),
@@ -38,14 +38,14 @@ _KINDS = (
     (ORGS, EntityType.ORG),
 )
 # of a word in two lists the later one tells
-_LISTED = {word: type for names, type in _KINDS for word in names}
+_TYPE_OF_WORD = {word: type for names, type in _KINDS for word in names}
 _ARTICLES = ("a", "an", "the")
-MOST_NAMES = 4  # a person is called by
+MAX_PERSON_WORDS = 4  # a person is called by
 _ROMAN = frozenset("ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi".split())
 
 
 class Guess(NamedTuple):
-    """A type, and whether it is known from a list, cued by what stands in or around the name, or merely usual."""
+    """A type, and the evidence for it: a list, the context, or merely the default."""
 
     type: EntityType
     known: bool = False
@@ -53,23 +53,23 @@ class Guess(NamedTuple):
     usual: bool = False
 
 
-def guess(reading: Reading, run: Run) -> Guess:
+def guess_type(reading: TokenizedText, run: Run) -> Guess:
     """Return what a name most likely names.
 
-    >>> from clew.text.names.spans import Run, read
-    >>> from clew.text.names.runs import runs
-    >>> reading = read("Priya Nair met Acme Corp in Tirupati about Project Falcon.")
-    >>> [str(guess(reading, run).type) for run in runs(reading)]
+    >>> from clew.text.names.spans import Run, tokenize_text
+    >>> from clew.text.names.runs import name_runs
+    >>> reading = tokenize_text("Priya Nair met Acme Corp in Tirupati about Project Falcon.")
+    >>> [str(guess_type(reading, run).type) for run in name_runs(reading)]
     ['PERSON', 'ORG', 'PLACE', 'PROJECT']
     """
     words = run.words(reading)
     if run.titled:
         return Guess(EntityType.PERSON, known=words[0] in GIVEN, cued=True)
-    by_words = _of_several(words) if len(words) > 1 else _of_one(words[0], reading, run)
-    return by_words or _around(words, reading, run) or _usual(words, reading, run)
+    by_words = _type_of_words(words) if len(words) > 1 else _type_of_word(words[0], reading, run)
+    return by_words or _type_by_context(words, reading, run) or _default_type(words, reading, run)
 
 
-def _of_several(words: list[str]) -> Guess | None:
+def _type_of_words(words: list[str]) -> Guess | None:
     first, last, known = words[0], words[-1], False
     if first in PROJECT_WORDS:
         type = EntityType.PROJECT
@@ -82,32 +82,32 @@ def _of_several(words: list[str]) -> Guess | None:
     elif last in PLACE_ENDS or first in PLACE_HEADS or last in PLACES:
         type, known = EntityType.PLACE, last in PLACES
     else:
-        return _listed(first)
+        return _listed_type(first)
     return Guess(type, known=known, cued=True)
 
 
-def _listed(word: str) -> Guess | None:
-    type = _LISTED.get(word)
+def _listed_type(word: str) -> Guess | None:
+    type = _TYPE_OF_WORD.get(word)
     return Guess(type, known=True) if type else None
 
 
-def _of_one(word: str, reading: Reading, run: Run) -> Guess | None:
+def _type_of_word(word: str, reading: TokenizedText, run: Run) -> Guess | None:
     if word in GIVEN and word in PLACES:
         placed = reading.words[run.first - 1] in PLACE_BEFORE
         return Guess(EntityType.PLACE if placed else EntityType.PERSON, known=True)
     if reading.words[run.last + 1] in PROJECT_WORDS:
         return Guess(EntityType.PROJECT, cued=True)
     if word in GIVEN:
-        return Guess(EntityType.PERSON, known=True, cued=_does(reading, run))
-    return _listed(word)
+        return Guess(EntityType.PERSON, known=True, cued=_does_what_people_do(reading, run))
+    return _listed_type(word)
 
 
-def _around(words: list[str], reading: Reading, run: Run) -> Guess | None:
-    found = _addressed(words, reading, run) or _beside(words, reading, run)
+def _type_by_context(words: list[str], reading: TokenizedText, run: Run) -> Guess | None:
+    found = _type_by_neighbour(words, reading, run) or _type_by_preposition(words, reading, run)
     return Guess(found, cued=True) if found else None
 
 
-def _addressed(words: list[str], reading: Reading, run: Run) -> EntityType | None:
+def _type_by_neighbour(words: list[str], reading: TokenizedText, run: Run) -> EntityType | None:
     """Go by words that tell the kind whatever the name looks like.
 
     "my sister Rosa", "the film Titanic".
@@ -115,14 +115,14 @@ def _addressed(words: list[str], reading: Reading, run: Run) -> EntityType | Non
     before, after = reading.words[run.first - 1], reading.words[run.last + 1]
     if run.opening and reading.stretches[run.last].label and not _has_common(words):
         return EntityType.PERSON  # whoever speaks
-    if before in RELATIONS or _does(reading, run):
+    if before in RELATIONS or _does_what_people_do(reading, run):
         return EntityType.PERSON
     if before in WORK_WORDS or after in WORK_WORDS:
         return EntityType.CONCEPT
     return EntityType.ORG if before in ORG_WORDS else None
 
 
-def _beside(words: list[str], reading: Reading, run: Run) -> EntityType | None:
+def _type_by_preposition(words: list[str], reading: TokenizedText, run: Run) -> EntityType | None:
     """Go by prepositions, which tell something of names that are neither acronyms nor words.
 
     "with Priya", "in Tirupati".
@@ -139,7 +139,7 @@ def _beside(words: list[str], reading: Reading, run: Run) -> EntityType | None:
     return EntityType.PLACE if before in PLACE_BEFORE and not run.opening else None
 
 
-def _does(reading: Reading, run: Run) -> bool:
+def _does_what_people_do(reading: TokenizedText, run: Run) -> bool:
     """Tell whether what follows is what people do, or who they are.
 
     "Anna wrote", "Anna's sister".
@@ -154,11 +154,13 @@ def _does(reading: Reading, run: Run) -> bool:
     )
 
 
-def _usual(words: list[str], reading: Reading, run: Run) -> Guess:
-    """Take a few words that are none of the language for a person's name, unless an article or a number makes them a thing's."""
+def _default_type(words: list[str], reading: TokenizedText, run: Run) -> Guess:
+    """Return PERSON for a few uncommon words, CONCEPT after an article or with a number."""
     piece = reading.stretches[run.first]
     thing = (
-        reading.words[run.first - 1] in _ARTICLES or words[-1].isdigit() or len(words) > MOST_NAMES
+        reading.words[run.first - 1] in _ARTICLES
+        or words[-1].isdigit()
+        or len(words) > MAX_PERSON_WORDS
     )
     if thing or piece.shape is Shape.ACRONYM or piece.hump or _has_common(words):
         return Guess(EntityType.CONCEPT)
@@ -169,7 +171,7 @@ def _has_common(words: list[str]) -> bool:
     return any(is_common(word) for word in words if word not in PARTICLES)
 
 
-def defined(reading: Reading, run: Run) -> bool:
+def is_defined(reading: TokenizedText, run: Run) -> bool:
     """Tell whether the text goes on to say what the name is: "Titanic is a film"."""
     if reading.stretches[run.last].bound or reading.words[run.last + 1] not in (
         "is",
@@ -181,12 +183,9 @@ def defined(reading: Reading, run: Run) -> bool:
     return reading.words[run.last + 2] in _ARTICLES
 
 
-# From evidence to confidence: each sign leaves a share of the doubt, and the shares multiply (noisy
-# or).
-
 # How far each sign alone is to be trusted. Set on the calibration half of the labelled sentences in
 # tests/graph/fixtures/entities;
-# what is kept by default begins at 0.75 (mission V8).
+# MIN_CONFIDENCE is 0.75.
 INSIDE = 0.8  # a capital inside a sentence, on a word that is not common
 INSIDE_COMMON = 0.5  # the same on a common word: "the Board"
 OPENING = 0.65  # a capital where a sentence begins, on a word that is not common
@@ -198,54 +197,57 @@ KNOWN_CONFIDENCE = 0.6  # listed among given names, places, organisations, tools
 CUED = 0.5  # a title, a suffix, a verb, a preposition
 FOREIGN = 0.35  # letters beyond ASCII: rarely a word of an English sentence
 DEFINED = 0.35  # the sentence goes on to say what it is
-REPEATED = 0.3  # each further mention, up to MAX_REPEATED
-MAX_REPEATED = 3
+REPEATED_MENTION = 0.3  # each further mention, up to MAX_REPEATED
+MAX_REPEATED_MENTIONS = 3
 # what is left of the first sign when the text also writes the word in lower case
-WRITTEN_SMALL = 0.4
+LOWERCASE_FACTOR = 0.4
 DIGITS = 4  # of a confidence
 
 
-def confidence(reading: Reading, run: Run, found: Guess) -> float:
-    """Return how sure it is that a run is a name.
+def confidence(reading: TokenizedText, run: Run, found: Guess) -> float:
+    """Return the probability that a run is a name, its signs combined by noisy-or.
 
-    >>> from clew.text.names.types import guess
-    >>> from clew.text.names.spans import Run, read
-    >>> from clew.text.names.runs import runs
-    >>> reading = read("Dinner was late. Then Anna told the Board.")
-    >>> [confidence(reading, run, guess(reading, run)) for run in runs(reading)]
+    >>> from clew.text.names.types import guess_type
+    >>> from clew.text.names.spans import Run, tokenize_text
+    >>> from clew.text.names.runs import name_runs
+    >>> reading = tokenize_text("Dinner was late. Then Anna told the Board.")
+    >>> [confidence(reading, run, guess_type(reading, run)) for run in name_runs(reading)]
     [0.1, 0.96, 0.5]
     """
     words = run.words(reading)
-    shown = _written(reading, run, words)
+    shown = _confidence_by_spelling(reading, run, words)
     if len(words) == 1 and words[0] in reading.small and not found.known:
-        shown *= WRITTEN_SMALL
+        shown *= LOWERCASE_FACTOR
     name = reading.text[reading.starts[run.first] : reading.ends[run.last]]
     doubt = 1 - shown
     for sign, seen in (
         (KNOWN_CONFIDENCE, found.known),
         (CUED, found.cued),
         (FOREIGN, not name.isascii()),
-        (DEFINED, defined(reading, run)),
+        (DEFINED, is_defined(reading, run)),
     ):
         if seen:
             doubt *= 1 - sign
     return round(1 - doubt, DIGITS)
 
 
-def repeated(single: float, mentions: int) -> float:
-    """Return how sure it is of a name that was met several times.
+def repeated_confidence(single: float, mentions: int) -> float:
+    """Return the confidence of a name that was mentioned several times.
 
-    >>> repeated(0.7, 1), repeated(0.7, 2), repeated(0.7, 9)
+    >>> repeated_confidence(0.7, 1), repeated_confidence(0.7, 2), repeated_confidence(0.7, 9)
     (0.7, 0.79, 0.8971)
     """
     return (
-        round(1 - (1 - single) * (1 - REPEATED) ** min(mentions - 1, MAX_REPEATED), DIGITS)
+        round(
+            1 - (1 - single) * (1 - REPEATED_MENTION) ** min(mentions - 1, MAX_REPEATED_MENTIONS),
+            DIGITS,
+        )
         if mentions > 1
         else single
     )
 
 
-def _written(reading: Reading, run: Run, words: list[str]) -> float:
+def _confidence_by_spelling(reading: TokenizedText, run: Run, words: list[str]) -> float:
     if len(words) > 1:
         return SEVERAL_COMMON if all(map(is_common, words)) else SEVERAL
     piece = reading.stretches[run.first]
@@ -256,22 +258,19 @@ def _written(reading: Reading, run: Run, words: list[str]) -> float:
     return INSIDE_COMMON if is_common(words[0]) else INSIDE
 
 
-# Does a text only begin with a capital, as nearly every text does? Then it names nothing, and that
-# is seen quickly.
-
 _CUES = DEEDS | PROJECT_WORDS | WORK_WORDS | {"is", "was", "are", "were", "has"}
 """What may follow the first word of a text and make it more likely a name."""
 
 
-def merely_begins(reading: Reading, *, least: float) -> bool:
-    """Tell whether the one word that could be a name is the first, with no more to say so than its capital: less than is asked for.
+def has_only_first_capital(reading: TokenizedText, *, least: float) -> bool:
+    """Tell whether a text's only candidate is its first word, with its capital as only evidence.
 
-    The rules would find the same, each by lists of its own: this is what `guess` and `confidence`
+    The rules would find the same, each by lists of its own: this is what `guess_type` and `confidence`
     come to.
 
-    >>> from clew.text.names.spans import read
+    >>> from clew.text.names.spans import tokenize_text
     >>> texts = ("Deploy the service", "Anna likes it", "Titanic is a film", "Falcon project plans", "Deploy Redis")
-    >>> [merely_begins(read(text), least=0.75) for text in texts]
+    >>> [has_only_first_capital(tokenize_text(text), least=0.75) for text in texts]
     [True, False, False, False, False]
     """
     if reading.telling != [0] or least <= OPENING or not reading.text.isascii():
@@ -286,19 +285,20 @@ def merely_begins(reading: Reading, *, least: float) -> bool:
     ):
         return False
     return len(reading.stretches) == 1 or (
-        reading.stretches[1] is SMALL and reading.words[1] not in _CUES
+        reading.stretches[1] is LOWERCASE and reading.words[1] not in _CUES
     )
 
 
-# Names that go on behind a comma: "Otto I, Count of Nassau", "Napier Sturt, 3rd Baron Alington".
-
 _RANK = (
-    r"Arch(?:duke|duchess|bishop)|Baron(?:ess|et)?|Bishop|Burgrave|Count(?:ess)?|Duke|Duchess|Earl|Elector|Emperor|Empress|Infant[ae]"
-    r"|King|Queen|Landgrav(?:e|ine)|Lord|Lady|Margrav(?:e|ine)|Marquess|Prince(?:ss)?|Sultan|Tsar|Viscount(?:ess)?"
+    r"Arch(?:duke|duchess|bishop)|Baron(?:ess|et)?|Bishop|Burgrave|Count(?:ess)?|Duke|Duchess|"
+    r"Earl|Elector|Emperor|Empress|Infant[ae]"
+    r"|King|Queen|Landgrav(?:e|ine)|Lord|Lady|Margrav(?:e|ine)|Marquess|Prince(?:ss)?|Sultan|"
+    r"Tsar|Viscount(?:ess)?"
 )
 _NAME = r"[^\W\d_a-z][\w'’-]{0,40}"
-_BEHIND = re.compile(
-    rf", (?:\d{{1,3}}(?:st|nd|rd|th) )?(?:Grand |Holy Roman |Hereditary |Crown )?(?:{_RANK})(?: {_NAME}){{0,2}}"
+_RANK_SUFFIX = re.compile(
+    rf", (?:\d{{1,3}}(?:st|nd|rd|th) )?(?:Grand |Holy Roman |Hereditary |Crown "
+    rf")?(?:{_RANK})(?: {_NAME}){{0,2}}"
     rf"(?: of (?:the )?{_NAME}(?: {_NAME})?)?"
 )
 
@@ -312,5 +312,5 @@ def rank_end(text: str, end: int) -> int:
     """
     if not text.startswith(", ", end):
         return end
-    found = _BEHIND.match(text, end)
+    found = _RANK_SUFFIX.match(text, end)
     return found.end() if found and (" of " in found[0] or found[0].count(" ") > 1) else end

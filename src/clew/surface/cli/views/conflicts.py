@@ -9,7 +9,7 @@ from rich.text import Text
 from clew.engine.conflicts import Conflict, Conflicts
 from clew.surface.cli.text import one_line
 from clew.surface.cli.views.screen import DIM, KEY, SCORE, safe, whole_words
-from clew.text.gist import opening
+from clew.text.gist import leading_words
 from clew.times import iso
 from clew.types import Node
 
@@ -37,7 +37,7 @@ def _conflict(each: Conflict) -> tuple[Text, Table, Text]:
             "",
             safe(node.id, KEY),
             safe(_since(node), DIM),
-            safe(opening(one_line(node.text), SHOWN)),
+            safe(leading_words(one_line(node.text), SHOWN)),
         )
     return (
         head,

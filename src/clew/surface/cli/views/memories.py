@@ -12,10 +12,10 @@ from rich.text import Text
 
 from clew.engine.relating import Neighbour, Related
 from clew.memories.code_places import clean_heading
-from clew.memories.firewall.trust import trust_of
+from clew.memories.firewall.trust import assess_trust
 from clew.surface.cli.text import clean, counted, one_line
 from clew.surface.cli.views.screen import DIM, KEY, SCORE, WARN, ago, facts, safe, whole_words
-from clew.text.gist import opening
+from clew.text.gist import leading_words
 from clew.times import iso
 from clew.types import BEGINNING, Event, Kind, Node
 
@@ -38,7 +38,7 @@ def headline(node: Node, *, whole: bool = False) -> Text:
     if whole or node.kind is Kind.MEMORY:
         return Text.assemble((title, "bold"), clean(node.text))
     line = one_line(node.text)
-    shown = opening(line, EXCERPT)
+    shown = leading_words(line, EXCERPT)
     return Text.assemble((title, "bold"), shown, (" …" if shown != line else "", DIM))
 
 
@@ -50,7 +50,7 @@ def about(node: Node, now: datetime, *, importance: bool = True) -> Text:
     parts += [f"recalled {node.accesses}×"] if node.accesses else []
     parts += [f"#{tag}" for tag in node.tags]
     parts += ["protected"] if node.protected else []
-    flags = trust_of(node).flags
+    flags = assess_trust(node).flags
     warned = f" · low trust: {', '.join(flags)}" if flags else ""
     return Text.assemble(
         (clean(node.id), KEY), (f" {one_line(' · '.join(parts))}", DIM), (warned, WARN)
@@ -99,7 +99,7 @@ def _place(node: Node) -> str:
 
 def _trust(node: Node) -> Text | str:
     """Return what is to be said of a memory that gives its reader orders; nothing of the others."""
-    flags = trust_of(node).flags
+    flags = assess_trust(node).flags
     return (
         Text(f"low: it reads like an order to its reader ({', '.join(flags)})", style=WARN)
         if flags
@@ -237,7 +237,7 @@ def _edges(found: Related) -> Table:
 def _nodes(found: Related) -> Table:
     table = Table.grid(padding=(0, 2))
     for each in found.nodes:
-        text = opening(one_line(each.node.title or each.node.text), SHOWN)
+        text = leading_words(one_line(each.node.title or each.node.text), SHOWN)
         table.add_row(
             safe(f"{each.strength:.2f}", SCORE),
             safe(each.node.id, KEY),
