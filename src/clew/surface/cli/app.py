@@ -127,6 +127,7 @@ COMMANDS = {
     "reembed": "reembed",
     "export": "transfer",
     "load": "transfer",
+    "move": "move",
     "mcp": "mcp",
     "serve": "serve",
     "eval": "eval",
@@ -159,6 +160,7 @@ ALIASES = {
     "correct": "supersede",
     "ingest": "import",
     "dump": "export",
+    "migrate": "move",
     "check": "doctor",
     "settings": "config",
 }
