@@ -21,6 +21,9 @@ from clew.engine import clew as engine
 from clew.engine.tracking import AccessTracker
 from clew.settings import AccessSettings
 from clew.surface.cli import progress
+
+# Fixtures
+from tests.postgres_fixtures import _postgres_store, postgres, postgres_server  # noqa: F401
 from tests.waiting import LONG_SECONDS
 
 if TYPE_CHECKING:

@@ -170,7 +170,7 @@ class Ids:
 
 
 @contextmanager
-def world(path: Path | None) -> Iterator[tuple[clew.Clew, Ids, FixedClock]]:
+def world(path: Path | str | None) -> Iterator[tuple[clew.Clew, Ids, FixedClock]]:
     """Open a Clew in memory or on a path, with given ids and a given clock, that counts accesses only when it is told to."""
     ids, clock = Ids(), FixedClock()
     with ExitStack() as stack:
@@ -296,7 +296,7 @@ def told(face: Guarded, doing: tuple[Any, ...]) -> str:
 
 
 def transcript(
-    grant: Grant, lives: Sequence[tuple[Any, ...]], *, path: Path | None, alone: bool
+    grant: Grant, lives: Sequence[tuple[Any, ...]], *, path: Path | str | None, alone: bool
 ) -> list[str]:
     """Live through everything, or only what the caller does, and return what the caller was told."""
     said = []

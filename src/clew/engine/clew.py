@@ -17,6 +17,7 @@ from clew.engine import models as reembedding
 from clew.engine import transfer, versions
 from clew.engine.bitemporal import Truth
 from clew.engine.models import Reading, Vectoriser, questioner
+from clew.engine.read_scope import read_scope
 from clew.engine.request import (
     SERVED,
     Page,
@@ -480,8 +481,9 @@ class Clew:
             budget_tokens=budget_tokens,
             seed=seed,
         )
-        found = self.recipe(asked.recipe).run(Recall(question=asked, id=new_id(now)))
-        answer = replace(found, hits=versions.owned(self.store, found.hits, asked.where))
+        with read_scope(self.store):
+            found = self.recipe(asked.recipe).run(Recall(question=asked, id=new_id(now)))
+            answer = replace(found, hits=versions.owned(self.store, found.hits, asked.where))
         if self._returned is not None:
             self._returned.note(
                 [(hit.node, hit.context) for hit in answer.hits if hit.node is not None], now

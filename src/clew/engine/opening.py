@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from clew.engine.clew import Clew
 from clew.engine.telemetry import Telemetry
-from clew.errors import InputError, clipped
+from clew.errors import InputError, StoreError, clipped
 from clew.models import load as load_model
 from clew.ports import Clock, Embedder, Progress, Reranker, Store
 from clew.settings import Loaded, as_dict
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from clew.store.sqlite.restore import Restored
 
 IN_MEMORY = ":memory:"
+POSTGRES = ("postgresql://", "postgres://")
 
 
 def open_clew(
@@ -61,7 +62,10 @@ def open_clew(
     made.setting_sources = loaded.sources
     named = loaded.settings.store.path if path is None else path
     if named != IN_MEMORY and embedder is None and reranker is None and clock is None:
-        made.opened_with = {"path": str(_file(named).absolute()), **as_dict(loaded.settings)}
+        made.opened_with = {
+            "path": named if _is_url(named) else str(_file(named).absolute()),
+            **as_dict(loaded.settings),
+        }
     return made
 
 
@@ -90,12 +94,14 @@ def open_store(path: str | Path | None, loaded: Loaded) -> Store:
         from clew.store.memory import MemoryStore  # noqa: PLC0415 - only when asked for
 
         return MemoryStore()
-    if isinstance(path, str) and "://" in path:
+    if isinstance(path, str) and path.startswith(POSTGRES):
+        return _open_postgres(path, loaded)
+    if _is_url(path):
         raise InputError(
             "path",
             path,
             "names a kind of store that this version does not have",
-            "Give the path of a file, or ':memory:'.",
+            "Give the path of a file, postgresql://…, or ':memory:'.",
         )
     from clew.store.sqlite import SqliteStore  # noqa: PLC0415 - only when asked for
 
@@ -105,6 +111,22 @@ def open_store(path: str | Path | None, loaded: Loaded) -> Store:
         synchronous=options.synchronous,
         busy_timeout_seconds=options.busy_timeout_seconds,
     )
+
+
+def _is_url(path: str | Path) -> bool:
+    return isinstance(path, str) and "://" in path
+
+
+def _open_postgres(url: str, loaded: Loaded) -> Store:
+    try:
+        from clew.store.postgres import PostgresStore  # noqa: PLC0415 - only when asked for
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("psycopg"):
+            raise
+        raise StoreError(
+            "A store on PostgreSQL needs its driver. Install it with: pip install 'clew[postgres]'"
+        ) from error
+    return PostgresStore.open(url, busy_timeout_seconds=loaded.settings.store.busy_timeout_seconds)
 
 
 def restore_backup(

@@ -29,7 +29,8 @@ from clew.errors import (
 )
 from clew.ports import Coverage, Evidence, ModelInfo, OnDamage, Problem, Repaired, Sort
 from clew.store.overview import Assessed, Densities, Span
-from clew.store.sqlite import erasure, names, overview, segments
+from clew.store.remains import Remains
+from clew.store.sqlite import erasure, names, overview, remains, segments
 from clew.store.sqlite import erasure as rawbytes
 from clew.store.sqlite import rows as labels
 from clew.store.sqlite import stats as counting
@@ -1130,6 +1131,16 @@ class SqliteStore:
         # one that never writes: SQLite waits for those
         with self._database.translated(), self._database.reader() as connection:
             copy_to(connection, Path(path))
+
+    def remains(self) -> Remains:
+        """Return what stands beside the nodes, for a move."""
+        with self._reading() as connection:
+            return remains.read(connection)
+
+    def adopt(self, found: Remains) -> None:
+        """Take over what stands beside the nodes of another store; what is there already stays."""
+        with self._writing() as connection:
+            remains.write(connection, found)
 
     def close(self) -> None:
         """Release files; further calls are errors, closing again is not."""

@@ -130,6 +130,7 @@ COMMANDS = {
     "reembed": "maintain",
     "export": "transfer",
     "load": "transfer",
+    "move": "move",
     "mcp": "mcp",
     "hooks": "hooks",
     "serve": "serve",
@@ -165,6 +166,7 @@ ALIASES = {
     "correct": "supersede",
     "ingest": "import",
     "dump": "export",
+    "migrate": "move",
     "check": "doctor",
     "settings": "config",
 }

@@ -70,6 +70,8 @@ def examine(session: Session) -> list[Check]:
         ]
     path = expanded(session.store) if session.store else loaded.settings.store.file
     checks.append(_settings(loaded))
+    if "://" in (session.store or loaded.settings.store.path):
+        return [*checks, *_database(session), *_model(loaded), *_reranker(loaded), _network(loaded)]
     return [
         *checks,
         *_store(session, path),
@@ -136,6 +138,25 @@ def _dot_products() -> Check:
             "pip install simsimd",
         )
     return Check("scan", "ok", "vectors are searched with simsimd")
+
+
+def _database(session: Session) -> Iterator[Check]:
+    """Check a store on a server; nothing of its URL is shown, which may hold a password."""
+    try:
+        with session.clew(**WITHOUT_MODEL) as clew:
+            stats = clew.stats()
+            yield Check(
+                "store",
+                "ok",
+                f"PostgreSQL: {counted(stats['nodes'], 'memory')}, schema {stats['schema']}, {size(stats['bytes'])}",
+            )
+            yield from _soundness(clew.verify, stats)
+            yield _vectors(session, stats)
+            yield from _token_codes(session, clew.store.stats()["token_codes"])
+    except ClewError as error:
+        yield Check(
+            "store", "problem", error.message, "See the message, and docs/guide/postgres.md."
+        )
 
 
 def _store(session: Session, path: Path) -> Iterator[Check]:

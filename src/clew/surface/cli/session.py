@@ -71,13 +71,14 @@ class Session:
 
     def _require_store(self) -> None:
         """Refuse a store that is not there: a mistyped path must not become an empty store."""
-        if self.store is not None and (self.store == IN_MEMORY or "://" in self.store):
+        path = str(self.settings().settings.store.path) if self.store is None else self.store
+        if (self.store is not None and path == IN_MEMORY) or "://" in path:
             return
         from pathlib import Path  # noqa: PLC0415 - each start pays for what it uses
 
         from clew.errors import StoreError  # noqa: PLC0415
 
-        named = Path(self.settings().settings.store.path if self.store is None else self.store)
+        named = Path(path)
         try:
             file = named.expanduser()
             missing = not file.exists()
