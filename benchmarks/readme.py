@@ -186,6 +186,46 @@ def _policy(row: dict[str, Any]) -> str:
     return f"{names}| {row['policy']} | {100 * row['multi']:.1f} | {change} | {_chance(row['p_holm'])} |"
 
 
+def paths() -> list[str]:
+    """Return what several hops find along the call paths of source trees, and how much of the paths."""
+    path = RESULTS / "code-paths" / "result.json"
+    if not path.exists():
+        return []
+    result = _read(path)
+    hops = {(each["system"], each["hop"]): each["recall"] for each in result["hopwise"]}
+    against = {
+        each["variant"]: each
+        for each in result["comparisons"]
+        if each["baseline"] == "single-hop@15" and each["measure"] == "recall@10"
+    }
+    rows = [row for row in result["rows"] if row["system"] in ("bm25", *against, "single-hop@15")]
+    return [
+        "",
+        f"Call paths of source trees, words alone, {result['questions']} questions made from the call graph (`--dataset code-paths`):",
+        "recall@10 and path@10 of files in percent, recall after each hop, and the change against one search with its",
+        "95 % interval and *p* after Holm.",
+        "",
+        "| system | recall@10 | path@10 | hop 1 | hop 2 | change | p (Holm) |",
+        "|---|---:|---:|---:|---:|---|---:|",
+        *(_along(row, hops, against.get(row["system"])) for row in rows),
+    ]
+
+
+def _along(
+    row: dict[str, Any], hops: dict[tuple[str, int], float], versus: dict[str, Any] | None
+) -> str:
+    reached = [
+        f"{100 * hops[row['system'], hop]:.1f}" if (row["system"], hop) in hops else "–"
+        for hop in (1, 2)
+    ]
+    values = [f"{100 * row['measures'][name]:.1f}" for name in ("recall@10", "path@10")]
+    change = "–"
+    if versus is not None:
+        low, high = (f"{100 * each:+.1f}" for each in versus["ci"])
+        change = f"{100 * versus['mean_difference']:+.1f} ({low} to {high})".replace("-", "−")
+    return f"| {row['system']} | {' | '.join((*values, *reached))} | {change} | {_chance(versus['p_holm'] if versus else None)} |"
+
+
 HISTORIES = {
     "off": "off",
     "default": "**default**: reinforcement and temporal, 0.9 to 1.1",
@@ -365,6 +405,7 @@ def rendered(path: Path) -> str:
         *earlier(),
         *chunkers(),
         *policies(),
+        *paths(),
         *history(),
         *recipes(),
         *reranking(),
