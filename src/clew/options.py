@@ -66,6 +66,7 @@ class RecallOptions(TypedDict, total=False):
     min_similarity: float | None
     budget_tokens: int | None
     seed: int
+    kinds: Iterable[str] | None
 
 
 class ImportFields(TypedDict, total=False):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from clew.engine.request import filter_of, question
+from clew.engine.request import filter_of, question, with_kinds
 from clew.engine.versions import head_of, owned, seen_under, successor
 from clew.ids import new_id
 from clew.memories.validation import one_of
@@ -72,7 +72,7 @@ def asked(clew: Clew, query: str, options: Mapping[str, Any]) -> Question:
     known = {
         name: each.default
         for name, each in signature(type(clew).recall).parameters.items()
-        if name not in ("self", "query")
+        if name not in ("self", "query", "spaces")  # one space is asked why
     }
     for name in options:
         one_of("options", name, tuple(known))
@@ -80,7 +80,10 @@ def asked(clew: Clew, query: str, options: Mapping[str, Any]) -> Question:
     given.pop("track")  # to ask why is no use of a memory
     now = clew.now()
     times = {name: given.pop(name) for name in ("as_of", "known_at")}
-    where = filter_of(given.pop("where"), settings=clew.settings, now=now, **times)
+    where, kinds = given.pop("where"), given.pop("kinds")
+    if kinds is not None:
+        where = with_kinds(where, kinds)
+    where = filter_of(where, settings=clew.settings, now=now, **times)
     return question(query, settings=clew.settings, now=now, where=where, **given)
 
 

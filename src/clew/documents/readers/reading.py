@@ -129,7 +129,7 @@ def _of_text(
 def _called(reader: tuple[str, str], *given: object) -> tuple[Document, ...]:
     """Load a reader and return its documents."""
     module, function = reader
-    made = getattr(import_module(f"clew.ingest.readers.{module}"), function)(*given)
+    made = getattr(import_module(f"clew.documents.readers.{module}"), function)(*given)
     return made if isinstance(made, tuple) else (made,)
 
 
