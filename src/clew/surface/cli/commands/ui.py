@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from clew.errors import InputError
+from clew.files import expanded
 from clew.surface.cli.session import Session, common
 from clew.surface.cli.text import clean
 
@@ -44,6 +45,11 @@ def ui_command(session: Session, *, port: int, no_browser: bool, reports: tuple[
     from clew.surface.ui.signin import PageKey  # noqa: PLC0415
 
     chosen: dict[str, Any] = {"serve.host": "127.0.0.1", "serve.port": port}
+    for folder in reports:
+        if not expanded(folder).is_dir():
+            raise InputError(
+                "reports", folder, "is not a folder", "Name one with clew eval reports."
+            )
     if reports:
         chosen["serve.report_roots"] = list(reports)
     key = PageKey()
