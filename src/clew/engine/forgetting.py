@@ -20,19 +20,18 @@ from clew.engine import versions
 from clew.engine.conflicts import drop_dismissed
 from clew.engine.request import WHERE_KEYS, filter_of, unknown
 from clew.errors import InputError, ProtectedError
-from clew.memories import duplicates as paraphrase_guard
-from clew.memories import quality_features as reading
-from clew.memories import small_talk as idle
+from clew.memories import duplicates
 from clew.memories.conflicts import statement
 from clew.memories.embedding import is_message
-from clew.memories.firewall import instructions as flags
+from clew.memories.firewall.instructions import find_flags
 from clew.memories.firewall.recalled_texts import RecalledTexts
+from clew.memories.quality_features import clear_line_cache
+from clew.memories.small_talk import clear_text_cache
 from clew.memories.validation import MAX_NAME_CHARACTERS, MAX_SOURCE_CHARACTERS, line, one_of
 from clew.ports import Clock, Store
 from clew.settings import Settings
 from clew.store.filters import same_json
-from clew.text import words
-from clew.text.words import query_terms, word_terms
+from clew.text.words import clear_text_caches, query_terms, word_terms
 from clew.times import parse_time
 from clew.types import SUPERSEDES, Event, EventKind, Filter, Kind, Node, NodeId, Receipt
 
@@ -337,9 +336,12 @@ class Forgetting:
 
     def _clear_caches(self, rows: Sequence[Node]) -> None:
         """Empty what this process keeps of whole texts."""
-        held = (words, idle, paraphrase_guard, reading, statement)
-        for clear in (*(each.forget_texts for each in held), flags.find_flags.cache_clear):
-            clear()
+        clear_text_caches()
+        duplicates.clear_text_caches()
+        statement.clear_text_caches()
+        clear_text_cache()
+        clear_line_cache()
+        find_flags.cache_clear()
         if self.returned is not None:
             for space in {row.space for row in rows}:
                 self.returned.of(space).forget({row.id for row in rows if row.space == space})

@@ -108,7 +108,7 @@ def _words(text: str) -> tuple[_Word, ...]:
     return tuple(found)
 
 
-forget_texts = _words.cache_clear
+clear_text_caches = _words.cache_clear
 
 
 def _read(text: str) -> Iterator[_Word]:

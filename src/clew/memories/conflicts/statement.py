@@ -94,7 +94,7 @@ def statements(text: str) -> tuple[Statement, ...]:
     return tuple(filter(None, (_statement(words) for words in _clauses(text))))
 
 
-forget_texts = statements.cache_clear
+clear_text_caches = statements.cache_clear
 
 
 def first_person(text: str) -> bool:
