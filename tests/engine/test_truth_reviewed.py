@@ -358,10 +358,12 @@ def test_a_time_of_day_hides_nothing_that_was_recorded_on_that_day_unless_it_is_
     assert memory.recall("harbour crane", as_of=morning, known_at=morning).hits == ()
 
 
-def test_a_time_of_day_is_exact_for_what_has_a_time_of_its_own(memory: clew.Clew) -> None:
+def test_a_time_of_day_sees_what_begins_later_that_day_and_not_what_has_ended(
+    memory: clew.Clew,
+) -> None:
     memory.remember(CRANE, valid_from="2026-03-01T09:00", valid_to="2026-03-01T11:00")
     times = ("2026-03-01T08:59", "2026-03-01T09:00", "2026-03-01T10:59", "2026-03-01T11:00")
-    assert [len(memory.recall("harbour crane", as_of=time).hits) for time in times] == [0, 1, 1, 0]
+    assert [len(memory.recall("harbour crane", as_of=time).hits) for time in times] == [1, 1, 1, 0]
 
 
 def test_what_took_a_memorys_place_later_that_day_comes_behind_it(

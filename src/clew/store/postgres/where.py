@@ -69,14 +69,7 @@ def _add_valid_time(where: Filter, add: Any) -> None:
     add("(n.t_invalid IS NULL OR n.t_invalid > %s)", micros(where.moment))
     if where.as_of is None:
         return
-    if where.recorded_until is None:
-        add("n.t_valid <= %s", micros(where.as_of))
-    else:
-        add(
-            "(n.t_valid <= %s OR (n.t_valid = n.t_created AND n.t_valid <= %s))",
-            micros(where.as_of),
-            micros(where.recorded_until),
-        )
+    add("n.t_valid <= %s", micros(max(where.as_of, where.recorded_until or where.as_of)))
 
 
 COUNTED = {Sort.IMPORTANT: "n.importance", Sort.POPULAR: "n.accesses"}
