@@ -182,7 +182,7 @@ class SupportsBackground(Protocol):
 
 
 class Reranker(Protocol):
-    """Reads a question and a text together and says how well the one answers the other (U11).
+    """Reads a question and a text together and says how well the one answers the other.
 
     Loads its weights on first use.
     """
@@ -209,7 +209,7 @@ class Questions(NamedTuple):
 
 
 class Questioner(Protocol):
-    """Makes the questions that somebody may ask whom a memory would answer (V10)."""
+    """Makes the questions that somebody may ask whom a memory would answer."""
 
     def questions(self, texts: Sequence[str]) -> Sequence[Questions]:
         """Return the questions of each text, in order; a failure is a note and never an error."""

@@ -60,7 +60,7 @@ class Role(StrEnum):
     CONTENT = "content"
     CONTEXT = "context"
     QUESTION = "question"
-    """A question that the node answers, made when it was written (V10)."""
+    """A question that the node answers, made when it was written."""
     QUESTION_2 = "question_2"
     """The second of them."""
 
@@ -73,7 +73,7 @@ COSINE = "cosine"  # the evidence of a RELATED edge that was made at commit: its
 
 
 class Stub(StrEnum):
-    """What a text is when it is not a text of its own (U6)."""
+    """What a text is when it is not a text of its own."""
 
     MEDIA = "media"
     """Only a picture, a recording or a film, or the place of one."""

@@ -23,6 +23,7 @@ TASKS = {
     "list the names": "entities",
     "given a conversation": "facts",
     "summarise a section": "summary",
+    "given two memories": "conflict",
 }
 
 
@@ -227,6 +228,24 @@ def test_a_section_is_summarised_by_the_model_or_by_its_first_sentences(serve: S
         assert "Berth 0 belongs to the ferry company." in made.value
         assert len(made.value) <= 501
         assert made.note == "Summarised by rules. No language model is configured (llm.protocol)."
+
+
+@pytest.mark.parametrize(
+    ("verdict", "listed"), [("conflict", 1), ("agree", 0), ("unrelated", 0), ("perhaps", 1)]
+)
+def test_the_model_confirms_conflicts_and_one_that_fails_rejects_none(
+    serve: Serve,  # noqa: F811
+    verdict: str,
+    listed: int,
+) -> None:
+    local = serve(says(conflict={"verdict": verdict, "reason": "the ports"}))
+    with opened(local, conflicts=True) as memory:
+        memory.remember("The staging database listens on port 5433.", near=False)
+        memory.remember("The staging database listens on port 6000.", near=False)
+        assert local.asked == []
+        found = memory.conflicts()
+        assert (len(found), len(local.asked) > 0) == (listed, True)
+        assert any("small at " in note or "no usable answer" in note for note in found.notes)
 
 
 def test_questions_are_made_by_the_same_model(serve: Serve) -> None:  # noqa: F811

@@ -1,4 +1,4 @@
-"""From files to nodes: find, read, cut, plant, commit; then embed (U4).
+"""From files to nodes: find, read, cut, plant, commit; then embed.
 
 Each file is one transaction: its nodes are there with their words, and what an earlier state of the
 file had left is expired, or nothing has happened. Vectors follow in batches over all files; a run
@@ -246,7 +246,7 @@ class Importer:
         return ImportReport(files=done, vectors=self._vectors, notes=tuple(self._notes))
 
     def _link(self) -> None:
-        """Write which code depends on which (B10) when some is newer than its links.
+        """Write which code depends on which when some is newer than its links.
 
         An earlier run may have been killed before them.
         """

@@ -1,4 +1,4 @@
-"""A document at three resolutions: the whole, its sections, its chunks (U4, U5).
+"""A document at three resolutions: the whole, its sections, its chunks.
 
 A document that fits into one chunk is one node. A longer one is a document node that keeps the
 whole text, section nodes and chunk nodes that know their place in it: `document.text[start:end] ==

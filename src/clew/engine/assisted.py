@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from clew.documents.conversations import parse_messages
+from clew.engine.conflicts import Conflicts
 from clew.engine.language import Language, Made, facts_by_rule, summary_by_rule
 from clew.errors import ClewError
 from clew.memories.draft import Draft
@@ -21,10 +22,29 @@ from clew.types import ConversationOutcome, Kind, Message, Node, NodeId, Outcome
 if TYPE_CHECKING:
     from clew.engine.clew import Clew
 
+CONFLICT = "conflict"  # the verdict of a model that confirms
 EVIDENCE = "EVIDENCE"  # the kind of an edge from a fact to a message that says it
 BY_RULES = "The facts were extracted by rules."
 UNCONFIGURED = "No language model is configured (llm.protocol)."
 MOST_READ = 200  # passages of a section that a summary reads
+
+
+def confirmed(language: Language, found: Conflicts) -> Conflicts:
+    """Return the conflicts that the model does not reject, with notes of what it was asked.
+
+    A conflict stays if the call fails.
+    """
+    kept, notes = [], list(found.notes)
+    for each in found:
+        verdict, note = language.conflict(each.first.text, each.second.text)
+        notes.append(note)
+        if verdict is None or verdict.verdict == CONFLICT:
+            kept.append(each)
+    if rejected := len(found) - len(kept):
+        notes.append(f"{rejected} found by rules are not conflicts according to the model.")
+    result = Conflicts(kept)
+    result.notes, result.examined = tuple(dict.fromkeys(notes)), found.examined
+    return result
 
 
 def committed(

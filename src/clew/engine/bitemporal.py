@@ -1,4 +1,4 @@
-"""What is true since when, and since when we know it (mission V6).
+"""Changes of bitemporal truth: supersede, invalidate, expire and reassert.
 
 Supersede, invalidate, expire, reassert.
 

@@ -701,9 +701,14 @@ class Clew:
             if space is None
             else line("space", space, limit=MAX_NAME_CHARACTERS)
         )
-        return self._conflict_finder().conflicts(
+        found = self._conflict_finder().conflicts(
             there, limit=whole("limit", limit, 1, MAX_LISTED), kinds=chosen
         )
+        if self.language is None or not self.language.conflicts:
+            return found
+        from clew.engine import assisted  # noqa: PLC0415 - only with a language model
+
+        return assisted.confirmed(self.language, found)
 
     def conflict(self, id: str) -> Conflict:
         """Return the conflict with this id, dismissed or not."""

@@ -58,6 +58,7 @@ class Language:
         self.model = model
         self.substance = settings.substance
         self.entities = settings.entities
+        self.conflicts = settings.conflicts
 
     @property
     def _by(self) -> str:
@@ -121,10 +122,7 @@ class Language:
         return found, problem or f"Summarised by {self._by}."
 
     def conflict(self, first: str, second: str) -> tuple[Verdict | None, str]:
-        """Return whether two memories contradict each other, or None where the model cannot say, and a note.
-
-        What finds pairs that may contradict asks here about each, after its own rules.
-        """
+        """Return whether two memories contradict each other, or None if the call failed, and a note."""
         found, problem = self._try(lambda: judge_conflict(self.model, first, second))
         return found, problem or f"Judged by {self._by}."
 
@@ -141,12 +139,12 @@ class Language:
 def language_of(settings: LlmSettings) -> Language | None:
     """Return what the settings configure; nothing is asked yet. None without a model."""
     if settings.protocol == UNSET:
-        if settings.substance or settings.entities:
+        if settings.substance or settings.entities or settings.conflicts:
             raise InputError(
                 "llm.protocol",
                 UNSET,
                 "names no kind of server",
-                "Set it and llm.model, or turn llm.substance and llm.entities off.",
+                "Set it and llm.model, or turn llm.substance, llm.entities and llm.conflicts off.",
             )
         return None
     if settings.model == UNSET:

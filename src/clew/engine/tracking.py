@@ -34,7 +34,7 @@ class Access(NamedTuple):
 
 
 class AccessTracker:
-    """Collects accesses and writes them together, at the latest `flush_seconds` after the first (mission M5)."""
+    """Collects accesses and writes them together, at the latest `flush_seconds` after the first."""
 
     def __init__(
         self, store: Store, settings: AccessSettings, *, publish: Publish | None = None

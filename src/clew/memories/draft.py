@@ -32,7 +32,7 @@ from clew.text.words import normalise, split_unspaced
 from clew.times import Moment, iso, parse_time
 from clew.types import Node, Outcome, OutcomeKind, Stability
 
-# The first gate (mission V2): white space in order, and only text of a reasonable length that says
+# The first gate: white space in order, and only text of a reasonable length that says
 # something at all.
 
 # White space may shrink when it is put in order; a text this many times too long is refused unread.

@@ -262,8 +262,7 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-# A cross-encoder: reads a question and a text together and says how well one answers the other
-# (U11).
+# A cross-encoder scores how well a text answers a question by reading both together.
 #
 # Slower than comparing vectors by the length of the list, so it only ever reads the best of what
 # was found. As in `onnx`, each

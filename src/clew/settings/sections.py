@@ -739,6 +739,9 @@ class LlmSettings(Section):
     entities: bool = setting(
         False, "Let the model add names to those that the rules find in new memories."
     )
+    conflicts: bool = setting(
+        False, "Let the model confirm each conflict that the rules find before it is listed."
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -49,7 +49,7 @@ def _within(field: str, value: float, least: float, most: float | None) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkOptions:
-    """How large chunks are, in tokens of the chunker's counter (U1)."""
+    """How large chunks are, in tokens of the chunker's counter."""
 
     min_tokens: int = 100
     target_tokens: int = 512

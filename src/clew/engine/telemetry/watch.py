@@ -18,7 +18,7 @@ from clew.errors import clipped
 from clew.forking import after_fork
 from clew.search.state import Recall
 
-# What a process has spent so far: calls, tokens, milliseconds (X9).
+# What a process has spent so far: calls, tokens, milliseconds.
 
 COUNTED = (
     "recalls",

@@ -1,6 +1,6 @@
 """The tour of `clew demo`: what is stored, offered and asked, and what comes of it.
 
-The view is in `views.tour`.
+The view of it is below.
 """
 
 from __future__ import annotations

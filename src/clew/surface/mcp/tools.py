@@ -1,4 +1,4 @@
-"""What can an agent ask of Clew? Eight tools, as plain data.
+"""What can an agent ask of Clew? Nine tools, as plain data.
 
 The same bytes for everyone who lists them. Loads nothing.
 
