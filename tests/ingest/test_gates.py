@@ -202,8 +202,8 @@ SPOKEN = st.lists(
 def test_a_plainly_telling_word_takes_a_text_out_of_chatter_and_talk_about_talk(text: str) -> None:
     plainly = idle.has_plain_content(text)
     with (
-        patch.object(idle, "tells_plainly", return_value=False),
-        patch.object(substance, "tells_plainly", return_value=False),
+        patch.object(idle, "has_plain_content", return_value=False),
+        patch.object(substance, "has_plain_content", return_value=False),
     ):
         chatter, talk = idle.is_chatter(text), substance.idle_talk(text)
     assert not (plainly and (chatter or talk))

@@ -354,7 +354,7 @@ def test_a_text_that_merely_begins_with_a_capital_names_nothing(
     first: str, rest: list[str], least: float
 ) -> None:
     text = " ".join([first, *rest])
-    with patch.object(extracting, "merely_begins", return_value=False):
+    with patch.object(extracting, "has_only_first_capital", return_value=False):
         by_rules = extract_entities(text, least=least)
     assert extract_entities(text, least=least) == by_rules
 
