@@ -3,6 +3,7 @@
 # make test-busy  the tests three times in a row beside eight busy loops
 # make check  formatting, lint and types
 # make outside  suites that others wrote, against the adapters, each with its framework (OUTSIDE="langgraph haystack")
+# make release  the wheel and the source distribution in dist/, tried in a fresh environment
 # make docs   the guide and the reference as a site, in build/site/html
 # make conformance  the public MCP conformance suite against clew serve
 # make bench  speed against peers, and many more kill -9 rounds (BENCH_FULL=1 adds one million vectors)
@@ -13,7 +14,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 SITE := build/site
 
-.PHONY: demo test test-busy outside conformance check bench docs format clean
+.PHONY: demo test test-busy outside conformance release check bench docs format clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.base: pyproject.toml
@@ -63,6 +64,14 @@ $(CONFORMANCE)/.ready: Makefile
 
 conformance: $(VENV)/.dev $(CONFORMANCE)/.ready
 	$(NODE) && $(BIN)/python -m tests.surface.mcp.outside "$$node/bin/node" $(CONFORMANCE)/node_modules/@modelcontextprotocol/conformance
+
+# A wheel is tried where only it is installed: its data files, the command and a server's imports.
+release: $(VENV)/.dev
+	rm -rf dist build/release
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(PYTHON) -m venv build/release
+	build/release/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls dist/*.whl)[serve]"
+	cd build && CLEW_OFFLINE=1 release/bin/python -I ../tests/smoke.py
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks

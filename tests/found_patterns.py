@@ -21,7 +21,7 @@ CALLS = frozenset(
     {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 )
 # functions that compile and remember a pattern when it is first used
-COMPILERS = frozenset({"compiled", "_compiled"})
+COMPILERS = frozenset({"compile_pattern", "_compile", "_compile_ignoring_case", "_compiled"})
 ANCHORED = frozenset({"match", "fullmatch"})
 DEEPEST = 7  # levels of containers and values inside a module
 

@@ -35,6 +35,18 @@ ALLOWED = {
         "time.perf_counter()",
     ): "prints how long a suite of others took; nothing is judged by it",
     (
+        "tests/postgres_server.py",
+        "time.sleep(0.01)",
+    ): "between two looks at a server, however often",
+    (
+        "tests/postgres_server.py",
+        "time.sleep(0.02)",
+    ): "between two looks at a server, however often",
+    (
+        "tests/ui/conftest.py",
+        "expect.set_options(timeout=LONG_SECONDS * 1000)",
+    ): "ends a look at a page that hangs",
+    (
         "tests/waiting.py",
         "time.sleep(POLL_SECONDS)",
     ): "between two looks at a condition, however often",

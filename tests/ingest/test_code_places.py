@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import clew
-from clew.memories.code_places import clean_heading
+from clew.documents.code_places import clean_heading
 from clew.types import Kind
 
 METHODS = "\n\n".join(

@@ -113,6 +113,7 @@ def usual(memory: clew.Clew, folder: Path) -> dict[str, Any]:
         "trace": memory.trace(memory.recall("which port")),
         "lines": list(memory.export()),
         "path": folder / "backup.clew",
+        "folder": folder / "notes",
         "paths": folder / "nothing.md",
     }
 

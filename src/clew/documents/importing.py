@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.documents.chunkers.port import DEFAULT_OPTIONS, Chunker, ChunkOptions, Unit
+from clew.documents.code_places import left_out
 from clew.documents.discovery import Found, discover
 from clew.documents.readers.document import Document, NotTextError, UnreadableError
 from clew.documents.readers.reading import read
@@ -33,7 +34,6 @@ from clew.graph.code.graph import CODE_EDGES
 from clew.graph.code.languages import has_grammar
 from clew.graph.code.linking import language_of, link_code
 from clew.graph.mentions import mentions
-from clew.memories.code_places import left_out
 from clew.memories.embedding import Embed, Wanted, agree_on_model, made, wanted
 from clew.memories.note_links import link_notes
 from clew.memories.sync import FILE_GONE, checked_folders, missing, retire, sources

@@ -15,9 +15,9 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from clew.documents.chunkers.port import Chunk
+from clew.documents.code_places import Places, is_source
 from clew.documents.readers.document import Document, Message
 from clew.graph.code.languages import GRAMMARS
-from clew.memories.code_places import Places, is_source
 from clew.memories.embedding import context_keys
 from clew.memories.quality import assess
 from clew.memories.validation import message_metadata

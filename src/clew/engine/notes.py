@@ -83,7 +83,11 @@ def export_notes(clew: Clew, folder: Path, *, space: str) -> NotesWritten:
 
     A file that is no note of the same memory is never replaced.
     """
-    make_private_folder(folder)
+    try:
+        make_private_folder(folder)
+    except OSError as error:
+        problem = f"cannot be created ({error.strerror})"
+        raise InputError("folder", str(folder), problem, "Name another folder.") from error
     written = unchanged = 0
     now = clew.now()
     for node in clew.store.nodes(space):

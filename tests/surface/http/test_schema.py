@@ -82,7 +82,7 @@ def test_every_route_of_the_contract_is_there(served: Served) -> None:
         GET /v1/memories/{id}/history, GET /v1/memories/{id}/related, POST /v1/memories/{id}/supersede, POST /v1/memories/{id}/invalidate,
         POST /v1/memories/{id}/expire, POST /v1/memories/{id}/reassert, POST /v1/memories/{id}/protect, POST /v1/memories/{id}/unarchive,
         POST /v1/recall, POST /v1/search/hybrid, POST /v1/search/agent, POST /v1/why, POST /v1/why-not, POST /v1/replay, POST /v1/import,
-        GET /v1/conflicts, POST /v1/conflicts/{id}/dismiss,
+        GET /v1/conflicts, POST /v1/conflicts/{id}/dismiss, GET /v1/sources,
         GET /v1/jobs, GET /v1/jobs/{id}, GET /v1/export, GET /v1/stats, GET /health,
         GET /v1/me, GET /v1/timeline, GET /v1/diff, GET /v1/memories/{id}/graph, GET /v1/quality, GET /v1/settings, GET /v1/recalls,
         POST /v1/verify, POST /v1/backup, GET /v1/evaluations, GET /v1/evaluation, GET /v1/evaluation/questions,

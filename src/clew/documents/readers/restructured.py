@@ -20,7 +20,7 @@ DEEPEST = 6
 DOCINFO_LINES = 40
 _FIELD = re.compile(r":([A-Za-z][\w -]{0,40}):[ \t]+(\S.*)")
 _CODE = re.compile(
-    r"\.\.[ \t]+(?:code-block|code|sourcecode|highlight)::[ \t]*([\w+#-]{0,30})[ \t]*$"
+    r"\.\.[ \t]+(?:code-block|code|sourcecode|highlight)::[ \t]*+([\w+#-]{0,30})[ \t]*+$"
 )
 _OPTION = re.compile(r"[ \t]+:[\w-]{1,40}:")
 

@@ -140,7 +140,7 @@ def _backwards(times: Sequence[datetime | None]) -> int:
 
 LONGEST_CHARACTERS = 60  # of a written time
 MOST_LINES = 10  # a longer head is a text
-_LINE = re.compile(r"[ \t]*(\w[\w-]{0,20})[ \t]*:[ \t]*(.*?)[ \t]*$")
+_LINE = re.compile(r"[ \t]*+(\w[\w-]{0,20})[ \t]*+:[ \t]*+(.*)")
 _TIMES = ("date", "time")
 _TITLES = ("title", "subject", "topic")
 _COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)[_ -](\d\d)[:.]?(\d\d)")
@@ -181,7 +181,7 @@ def header(lines: Sequence[str]) -> Header:
         if line.strip() and (found is None or name not in (*_TIMES, *_TITLES) or name in said):
             break
         if found:
-            said[name] = found[2]
+            said[name] = found[2].rstrip(" \t")
         count += 1
     written = " ".join(said[name] for name in _TIMES if name in said)
     time, notes = _moment(written)

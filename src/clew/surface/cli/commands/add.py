@@ -107,8 +107,8 @@ def add_command(
       clew add chat.json --conversation --session ann-and-bob
 
     A line of --jsonl must have text, and may have category, trigger, importance, title, space, tags (or tag), metadata, valid_from,
-    valid_to, source, keywords, stability, idempotency_key (or key), near, on_duplicate and force. A field of the line takes the place of
-    the option; tags of both are united. Any other field is refused, that line only.
+    valid_to, source, keywords, stability, idempotency_key (or key), near, on_duplicate, verbatim and force. A field of the line takes the
+    place of the option; tags of both are united. Any other field is refused, that line only.
 
     With --conversation a chat export, messages as JSON or JSON lines, or a transcript is kept message by message. Offered again under the
     same session, only new messages are added; --valid-from is when messages without a time of their own were said. With --extract each

@@ -19,7 +19,7 @@ from clew.surface.cli.text import clean, counted
 @click.argument("target", metavar="TARGET")
 @common
 def move_command(session: Session, source: str, target: str) -> int:
-    """Bring everything of the store SOURCE into the store TARGET.
+    """Copy everything of the store SOURCE into TARGET.
 
     Each is a file or postgresql://USER@HOST/DATABASE. Memories, versions, history, vectors, token
     codes, links, names, tombstones, tokens and jobs are brought over, and both stores are compared

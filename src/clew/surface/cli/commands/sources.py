@@ -66,7 +66,7 @@ def show_source_command(session: Session, path: str, *, space: str | None) -> in
     if found is None:
         session.answer(
             {"source": None, "nodes": []},
-            lambda: click.echo(clean(f"{path} was not imported. See: clew sources list")),
+            lambda: click.echo(clean(f"{clipped(path)} was not imported. See: clew sources list")),
         )
         return 1
     ordered = sorted(

@@ -10,8 +10,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from clew.documents.code_places import clean_heading
 from clew.engine.relating import Neighbour, Related
-from clew.memories.code_places import clean_heading
 from clew.memories.firewall.trust import assess_trust
 from clew.surface.cli.text import clean, counted, one_line
 from clew.surface.cli.views.screen import DIM, KEY, SCORE, WARN, ago, facts, safe, whole_words

@@ -81,11 +81,11 @@ function Docs() {
   if (!document_) return html`<main><p class="soft" role="status">Loading…</p></main>`;
   const shown = routes.filter(({ path, told }) => `${path} ${told.description}`.toLowerCase().includes(filter.toLowerCase()));
   const tags = [...new Set(shown.map((route) => route.tag))];
-  return html`<div class="frame"><div class="side">
+  return html`<div class="frame"><header class="side">
       <a class="brand" href="/ui/"><img src="/ui/static/icon.svg" alt="" width="24" height="24" />Clew API</a>
       <input type="search" value=${filter} onInput=${(event) => narrow(event.target.value)} placeholder="Find a route" aria-label="Find a route" />
       <nav aria-label="Routes">${tags.map((tag) => html`<h2>${tag}</h2><ul>${shown.filter((route) => route.tag === tag).map(({ path, method }) => html`<li><a href=${`#${anchor(method, path)}`}><span class=${`verb ${method}`}>${method.toUpperCase()}</span>${path.replace("/v1", "")}</a></li>`)}</ul>`)}</nav>
-    </div>
+    </header>
     <main id="main"><header class="page-head"><div class="grow"><h1>${document_.info.title} API</h1><p class="soft">Version ${document_.info.version}. ${document_.info.description}</p></div><a class="button" href="/openapi.json">OpenAPI</a></header>
       <p class="about">A request needs <code>Authorization: Bearer TOKEN</code> as soon as the store has a token; before that everybody on this machine is the owner. An error is a problem document with a stable <code>code</code>. The fields of answers may grow; none is renamed.</p>
       ${shown.map((route) => html`<${Route} key=${route.method + route.path} ...${route} schemas=${document_.components.schemas} />`)}
