@@ -1,7 +1,4 @@
-"""The view of conflicts, against what /v1/conflicts answers.
-
-A server without that route is said to have none.
-"""
+"""The view of conflicts, against what /v1/conflicts answers."""
 
 from __future__ import annotations
 
@@ -98,21 +95,3 @@ def test_one_key_keeps_both_and_says_so_to_the_server(watch: Watch, serving: Ser
     expect(page.get_by_text("All of them are resolved")).to_be_visible()
     assert [each.rpartition("/v1/")[2] for each in dismissed] == ["conflicts/pair-1/dismiss"]
     assert all(node is not None and node.t_invalid is None for node in map(site.clew.get, ids))
-
-
-def test_a_server_that_looks_for_no_conflicts_is_said_to_do_so(
-    watch: Watch, serving: Serving
-) -> None:
-    site = serving()
-    if "/v1/conflicts" in {getattr(each, "path", "") for each in _routes(site)}:
-        pytest.skip("this server does look for conflicts")
-    watched = watch(site)
-    watched.refused.add(404)
-    page = watched.page("/ui/conflicts")
-    expect(page.get_by_role("heading", name="Not available")).to_be_visible()
-
-
-def _routes(site: Site) -> list[Any]:
-    from clew.surface.http.app import make_app
-
-    return list(make_app(site.clew).routes)
