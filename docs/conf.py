@@ -21,13 +21,23 @@ extensions = ["myst_parser"]
 myst_heading_anchors = 3
 nitpicky = True
 smartquotes = False  # an option is written --store, not –store
-suppress_warnings = ["misc.highlighting_failure"]  # the examples of json.md have "…" where something is left out
+suppress_warnings = [
+    "misc.highlighting_failure"
+]  # the examples of json.md have "…" where something is left out
 
 html_theme = "furo"
 html_theme_options = {
     "footer_icons": [],
-    "light_css_variables": {"color-brand-primary": "#0b6468", "color-brand-content": "#0b6468", "color-brand-visited": "#0b6468"},
-    "dark_css_variables": {"color-brand-primary": "#6fcfc9", "color-brand-content": "#6fcfc9", "color-brand-visited": "#6fcfc9"},
+    "light_css_variables": {
+        "color-brand-primary": "#0b6468",
+        "color-brand-content": "#0b6468",
+        "color-brand-visited": "#0b6468",
+    },
+    "dark_css_variables": {
+        "color-brand-primary": "#6fcfc9",
+        "color-brand-content": "#6fcfc9",
+        "color-brand-visited": "#6fcfc9",
+    },
 }
 html_static_path = ["_static"]
 html_css_files = ["clew.css"]
@@ -53,7 +63,9 @@ def told(page: Path, found: re.Match[str]) -> str:
     if target.is_relative_to(ROOT / "docs"):
         return found[0]
     if not target.exists():
-        logging.getLogger(__name__).warning("link to %s, which is not there", up + path, location=str(page))
+        logging.getLogger(__name__).warning(
+            "link to %s, which is not there", up + path, location=str(page)
+        )
     named = f"`{target.relative_to(ROOT)}`"
     return named if text.strip("`") == named.strip("`") else f"{text} ({named})"
 
